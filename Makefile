@@ -1,0 +1,29 @@
+PYTHON ?= python3
+BIN := .venv/bin
+# Empty when the environment is current: it depends on what is to be installed, nothing else.
+STAMP := .venv/.installed
+
+.PHONY: quickstart test test-slow lint clean
+
+quickstart: $(STAMP)
+	$(BIN)/lga quickstart
+
+test: lint
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-slow: $(STAMP)
+	$(BIN)/python -m pytest -n 2 -m slow
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/pyright
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $(STAMP)
+
+clean:
+	rm -rf .venv build dist src/*.egg-info

@@ -1,0 +1,150 @@
+"""A genetic algorithm is four operators over an archive of parents."""
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, Key
+
+from lga.core.checks import require, require_positive_integer
+from lga.core.interfaces import Algorithm, Crossover, MutationRate, Sampling, Selection
+from lga.core.population import (
+    Archive,
+    Children,
+    Progress,
+    advance_progress,
+    newborn,
+    rank_failures_last,
+    start_progress,
+    take,
+)
+from lga.core.random import standard_normal
+from lga.core.tree import tree_dataclass
+from lga.operators.crossover import no_crossover
+from lga.operators.mutation_rate import fixed_rate
+from lga.operators.sampling import uniform_sampling
+from lga.operators.selection import truncation_selection
+
+# Rates stay in a range where neither they nor their products with solutions leave the floats.
+SMALLEST_SIGMA, LARGEST_SIGMA = 1e-20, 1e15
+
+
+@tree_dataclass
+class GeneticState:
+    parents: Archive
+    rate_state: Any
+    survivor_index: Int[Array, "*batch e"]
+    """Where in `[children; parents]` each parent was found when it was last selected."""
+    progress: Progress
+
+    @property
+    def best_solution(self) -> Float[Array, "*batch d"]:
+        return self.progress.best_solution
+
+    @property
+    def best_fitness(self) -> Float[Array, "*batch"]:
+        return self.progress.best_fitness
+
+
+def genetic_algorithm(
+    num_children: int,
+    num_parents: int,
+    *,
+    sample: Sampling | None = None,
+    cross: Crossover | None = None,
+    rate: MutationRate | None = None,
+    select: Selection | None = None,
+) -> Algorithm:
+    """Assembles four operators; those that are not given are the hand-designed ones of a Gaussian GA."""
+    require_positive_integer("num_children", num_children)
+    require_positive_integer("num_parents", num_parents)
+    sample = sample or uniform_sampling()
+    cross = cross or no_crossover()
+    rate = rate or fixed_rate()
+    select = select or truncation_selection()
+
+    def init(
+        key: Key[Array, ""], solutions: Float[Array, "n d"], fitness: Float[Array, " n"], sigma: Float[Array, ""] | float
+    ) -> GeneticState:
+        check_start(solutions, fitness, sigma)
+        fitness = rank_failures_last(fitness)
+        sigma = jnp.asarray(sigma, solutions.dtype)
+        # The best of the given solutions; fewer than the archive holds are repeated.
+        founders = jnp.argsort(fitness)[jnp.arange(num_parents) % fitness.shape[0]]
+        parents = Archive(
+            solutions=solutions[founders],
+            fitness=fitness[founders],
+            sigma=jnp.full(num_parents, sigma),
+            age=jnp.zeros(num_parents, jnp.int32),
+        )
+        itself = num_children + jnp.arange(num_parents, dtype=jnp.int32)
+        return GeneticState(parents, rate.init(sigma), itself, start_progress(solutions, fitness))
+
+    def ask(key: Key[Array, ""], state: GeneticState) -> tuple[Children, GeneticState]:
+        key_sample, key_cross, key_rate, key_noise = jax.random.split(key, 4)
+        parents, progress = state.parents, state.progress
+        parent_index = sample(key_sample, parents, num_children, progress)
+        start = cross(key_cross, parents, parent_index, progress)
+        sampled_parents = take(parents, parent_index)
+        sigma = finite_rate(rate.propose(key_rate, state.rate_state, sampled_parents, progress), sampled_parents.sigma)
+        mutated = start + sigma[:, None] * standard_normal(key_noise, *start.shape)
+        # Without the barrier XLA draws the noise again for every reader of the solutions, when ask and tell are one program.
+        return Children(jax.lax.optimization_barrier(mutated), sigma, parent_index), state
+
+    def tell(
+        key: Key[Array, ""], state: GeneticState, children: Children, fitness: Float[Array, " n"]
+    ) -> GeneticState:
+        require(
+            fitness.shape == (num_children,),
+            f"fitness has shape {fitness.shape}, but must be ({num_children},): one value for each child.",
+        )
+        key_select, key_rate = jax.random.split(key)
+        parents = state.parents
+        offspring = newborn(children, rank_failures_last(fitness))
+        survivor_index = select(key_select, parents, offspring, state.progress)
+        sampled_parents = take(parents, children.parent_index)
+        return GeneticState(
+            parents=survivors(offspring, parents, survivor_index),
+            rate_state=rate.update(key_rate, state.rate_state, sampled_parents, offspring),
+            survivor_index=survivor_index,
+            progress=advance_progress(state.progress, offspring.solutions, offspring.fitness),
+        )
+
+    return Algorithm(init, ask, tell, num_children, num_parents)
+
+
+def survivors(offspring: Archive, parents: Archive, survivor_index: Int[Array, " e"]) -> Archive:
+    """The members of `[offspring; parents]` at the indices; parents among them are one generation older."""
+    union = jax.tree.map(lambda child, parent: jnp.concatenate([child, parent]), offspring, older(parents))
+    return take(union, survivor_index)
+
+
+def older(parents: Archive) -> Archive:
+    return Archive(parents.solutions, parents.fitness, parents.sigma, parents.age + 1)
+
+
+def finite_rate(proposed: Float[Array, " n"], inherited: Float[Array, " n"]) -> Float[Array, " n"]:
+    return jnp.clip(jnp.where(jnp.isfinite(proposed), proposed, inherited), SMALLEST_SIGMA, LARGEST_SIGMA)
+
+
+def check_start(solutions: Float[Array, "n d"], fitness: Float[Array, " n"], sigma: Float[Array, ""] | float) -> None:
+    require(
+        solutions.ndim == 2 and solutions.shape[0] >= 1,
+        f"solutions has shape {solutions.shape}, but must be [number of solutions, dimensions].",
+    )
+    require(
+        fitness.shape == solutions.shape[:1],
+        f"fitness has shape {fitness.shape}, but must be ({solutions.shape[0]},): one value for each solution.",
+    )
+    if not isinstance(sigma, jax.core.Tracer):
+        require(bool(np.all(np.asarray(sigma) > 0)), f"sigma is {sigma}, but must be more than 0.")
+
+
+def parents_for(elite_ratio: float, num_children: int) -> int:
+    """E = ceil(rho N); a ratio of 0 means one parent."""
+    require(0.0 <= elite_ratio <= 1.0, f"elite_ratio is {elite_ratio}, but must lie between 0 and 1.")
+    require_positive_integer("num_children", num_children)
+    # Rounded first: 0.15 * 20 is a little more than 3 in binary.
+    return max(1, math.ceil(round(elite_ratio * num_children, 9)))

@@ -1,0 +1,119 @@
+"""A whole search as one `scan`: generations in, a trace out."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from lga.algorithms.genetic import GeneticState
+from lga.core.checks import require, require_positive_integer
+from lga.core.interfaces import Algorithm, Evaluate
+from lga.core.population import Archive, newborn, rank_failures_last
+from lga.core.tree import tree_dataclass
+
+
+@tree_dataclass
+class Trace:
+    """One entry a generation (T of them)."""
+
+    best_so_far: Float[Array, "*batch t"]
+    generation_best: Float[Array, "*batch t"]
+    mean_sigma: Float[Array, "*batch t"]
+    failures: Int[Array, "*batch t"]
+    records: "Record | None" = None
+
+
+@tree_dataclass
+class Record:
+    """All that a generation did, for pictures and dissection; features and logits are functions of it."""
+
+    parents: Archive
+    offspring: Archive
+    parent_index: Int[Array, "*batch n"]
+    survivor_index: Int[Array, "*batch e"]
+    best_before: Float[Array, "*batch"]
+
+    @property
+    def improvements(self) -> Bool[Array, "*batch e n"]:
+        """Which child beats which parent."""
+        return self.offspring.fitness[..., None, :] < self.parents.fitness[..., :, None]
+
+
+def compiled(algorithm: Algorithm) -> Algorithm:
+    """The same algorithm with compiled functions, for loops outside of `jit`.
+
+    `ask` consumes the state that it is given: use the one that it returns.
+    """
+    return algorithm._replace(
+        init=jax.jit(algorithm.init),
+        # What ask only passes on would be copied if the buffers were not handed over.
+        ask=jax.jit(algorithm.ask, donate_argnums=1),
+        # tell gathers from the old parents into the new ones: handed-over buffers would cost it a copy.
+        tell=jax.jit(algorithm.tell),
+    )
+
+
+def run(
+    key: Key[Array, ""],
+    algorithm: Algorithm,
+    evaluate: Evaluate,
+    solutions: Any,
+    sigma: Float[Array, ""] | float,
+    num_generations: int,
+    *,
+    record: bool = False,
+) -> tuple[Any, Trace]:
+    """Evaluates the initial solutions, then searches for the given number of generations.
+
+    `solutions` is an array [n, d], or any pytree whose leaves have a leading axis of n; `evaluate(key, solutions)` sees
+    what was given here, and the state holds flat vectors. With `record` the trace keeps every generation whole.
+    """
+    require_positive_integer("num_generations", num_generations)
+    flat, unflatten = flatten_solutions(solutions)
+    key_start, key_init, key_search = jax.random.split(key, 3)
+    state = algorithm.init(key_init, flat, evaluate(key_start, unflatten(flat)), sigma)
+
+    def generation(state, key):
+        key_ask, key_evaluate, key_tell = jax.random.split(key, 3)
+        children, asked = algorithm.ask(key_ask, state)
+        fitness = evaluate(key_evaluate, unflatten(children.solutions))
+        told = algorithm.tell(key_tell, asked, children, fitness)
+        cleaned = rank_failures_last(fitness)
+        entry = Trace(
+            best_so_far=told.progress.best_fitness,
+            generation_best=jnp.min(cleaned),
+            mean_sigma=jnp.mean(children.sigma),
+            failures=told.progress.failures - state.progress.failures,
+        )
+        return told, (entry, generation_record(state, children, cleaned, told) if record else None)
+
+    state, (entries, records) = jax.lax.scan(generation, state, jax.random.split(key_search, num_generations))
+    return state, Trace(
+        entries.best_so_far, entries.generation_best, entries.mean_sigma, entries.failures, records
+    )
+
+
+def generation_record(before: GeneticState, children, fitness, after: GeneticState) -> Record:
+    require(isinstance(before, GeneticState), "record is True, but only genetic algorithms have parents to record.")
+    return Record(
+        parents=before.parents,
+        offspring=newborn(children, fitness),
+        parent_index=children.parent_index,
+        survivor_index=after.survivor_index,
+        best_before=before.progress.best_fitness,
+    )
+
+
+def flatten_solutions(solutions: Any) -> tuple[Float[Array, "n d"], Any]:
+    """Solutions as rows of one matrix, and the way back to the tree that they came as."""
+    leaves = jax.tree.leaves(solutions)
+    sizes = {leaf.shape[0] if jnp.ndim(leaf) else 0 for leaf in leaves}
+    require(
+        len(sizes) == 1 and sizes != {0},
+        f"solutions has leaves with {sorted(sizes)} rows, but all must have the same number, at least 1.",
+    )
+    _, unravel = ravel_pytree(jax.tree.map(lambda leaf: leaf[0], solutions))
+    flat = jax.vmap(lambda solution: ravel_pytree(solution)[0])(solutions)
+    return flat, jax.vmap(unravel)

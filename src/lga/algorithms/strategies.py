@@ -1,0 +1,76 @@
+"""Evolution strategies of evosax behind the same init / ask / tell, to compare with."""
+
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from lga.algorithms.genetic import check_start
+from lga.core.checks import require, require_positive_integer
+from lga.core.interfaces import Algorithm
+from lga.core.population import Children, Progress, advance_progress, rank_failures_last, start_progress
+from lga.core.tree import tree_dataclass
+
+
+@tree_dataclass
+class StrategyState:
+    strategy: Any
+    settings: Any
+    progress: Progress
+
+    @property
+    def best_solution(self) -> Float[Array, "*batch d"]:
+        return self.progress.best_solution
+
+    @property
+    def best_fitness(self) -> Float[Array, "*batch"]:
+        return self.progress.best_fitness
+
+
+def evolution_strategy(name: str, num_children: int) -> Algorithm:
+    """A strategy by its evosax name. It starts from the centroid of the initial solutions."""
+    require_positive_integer("num_children", num_children)
+    require(num_children >= 4, f"num_children is {num_children}, but {name} needs at least 4.")
+
+    @cache
+    def strategy(num_dims: int) -> Any:
+        try:
+            from evosax import algorithms
+        except ImportError as error:
+            raise ImportError(f"{name} comes with evosax: pip install 'lga[bench]'.") from error
+        return getattr(algorithms, name)(num_children, jnp.zeros(num_dims))
+
+    def init(
+        key: Key[Array, ""], solutions: Float[Array, "n d"], fitness: Float[Array, " n"], sigma: Float[Array, ""] | float
+    ) -> StrategyState:
+        check_start(solutions, fitness, sigma)
+        implementation = strategy(solutions.shape[1])
+        settings = implementation.default_params.replace(std_init=jnp.asarray(sigma, solutions.dtype))
+        state = implementation.init(key, jnp.mean(solutions, axis=0), settings)
+        return StrategyState(state, settings, start_progress(solutions, rank_failures_last(fitness)))
+
+    def ask(key: Key[Array, ""], state: StrategyState) -> tuple[Children, StrategyState]:
+        implementation = strategy(state.best_solution.shape[0])
+        solutions, asked = implementation.ask(key, state.strategy, state.settings)
+        children = Children(
+            solutions, jnp.broadcast_to(asked.std, (num_children,)), jnp.zeros(num_children, jnp.int32)
+        )
+        return children, StrategyState(asked, state.settings, state.progress)
+
+    def tell(
+        key: Key[Array, ""], state: StrategyState, children: Children, fitness: Float[Array, " n"]
+    ) -> StrategyState:
+        fitness = rank_failures_last(fitness)
+        implementation = strategy(children.solutions.shape[1])
+        told, _ = implementation.tell(key, children.solutions, fitness, state.strategy, state.settings)
+        # A generation in which everything failed teaches a strategy nothing, and must not teach it NaN.
+        kept = jax.tree.map(
+            lambda new, old: jnp.where(jnp.isfinite(new), new, old) if jnp.issubdtype(new.dtype, jnp.floating) else new,
+            told,
+            state.strategy,
+        )
+        return StrategyState(kept, state.settings, advance_progress(state.progress, children.solutions, fitness))
+
+    return Algorithm(init, ask, tell, num_children, 1)

@@ -1,0 +1,67 @@
+"""The shapes of things: what an operator and an algorithm must offer."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from jaxtyping import Array, Float, Int, Key
+
+from lga.core.population import Archive, Children, Progress
+
+
+class Sampling(Protocol):
+    """Which parent each child descends from."""
+
+    def __call__(
+        self, key: Key[Array, ""], parents: Archive, num_children: int, progress: Progress
+    ) -> Int[Array, " n"]: ...
+
+
+class Crossover(Protocol):
+    """Where each child starts from, before it is mutated."""
+
+    def __call__(
+        self, key: Key[Array, ""], parents: Archive, parent_index: Int[Array, " n"], progress: Progress
+    ) -> Float[Array, "n d"]: ...
+
+
+class MutationRate(NamedTuple):
+    """How far each child is mutated. Some rules learn from the outcome, so a rule has a state and an update."""
+
+    init: Callable[[Float[Array, ""]], Any]
+    """(sigma0) -> rate_state"""
+    propose: Callable[[Key[Array, ""], Any, Archive, Progress], Float[Array, " n"]]
+    """(key, rate_state, sampled_parents, progress) -> sigma per child"""
+    update: Callable[[Key[Array, ""], Any, Archive, Archive], Any]
+    """(key, rate_state, sampled_parents, offspring) -> rate_state"""
+
+
+class Selection(Protocol):
+    """Which individuals of `[offspring; parents]` are the next parents."""
+
+    def __call__(
+        self, key: Key[Array, ""], parents: Archive, offspring: Archive, progress: Progress
+    ) -> Int[Array, " e"]: ...
+
+
+class SearchState(Protocol):
+    """Whatever else an algorithm keeps, it keeps its progress."""
+
+    @property
+    def progress(self) -> Progress: ...
+
+
+class Algorithm(NamedTuple):
+    """Pure functions, so `jit`, `vmap`, `scan` and `shard_map` work on them."""
+
+    init: Callable[..., Any]
+    """(key, solutions [n, d], fitness [n], sigma) -> state"""
+    ask: Callable[..., tuple[Children, Any]]
+    """(key, state) -> (children, state)"""
+    tell: Callable[..., Any]
+    """(key, state, children, fitness [n]) -> state"""
+    num_children: int
+    num_parents: int
+
+
+Evaluate = Callable[[Key[Array, ""], Any], Float[Array, " n"]]
+"""(key, solutions) -> fitness; the key is for noisy objectives."""

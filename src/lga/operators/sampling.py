@@ -1,0 +1,34 @@
+"""Sampling: which parent each child descends from."""
+
+import jax
+from jaxtyping import Array, Int, Key
+
+from lga.core.interfaces import Sampling
+from lga.core.population import Archive, Progress
+from lga.core.random import index_by_weight, uniform_index
+from lga.operators.features import sampling_features
+from lga.operators.fold import fold_readout, map_rows, readout_row, with_one
+from lga.operators.theta import ReadoutTheta
+
+
+def uniform_sampling() -> Sampling:
+    """Every parent is as likely as any other, with replacement."""
+
+    def sample(key: Key[Array, ""], parents: Archive, num_children: int, progress: Progress) -> Int[Array, " n"]:
+        return uniform_index(key, num_children, parents.fitness.shape[0])
+
+    return sample
+
+
+def attention_sampling(theta: ReadoutTheta) -> Sampling:
+    """Self-attention over fitness and age gives each parent its probability."""
+    folded = fold_readout(theta)
+
+    def sample(key: Key[Array, ""], parents: Archive, num_children: int, progress: Progress) -> Int[Array, " n"]:
+        rows = with_one(sampling_features(parents, progress))
+        logits = map_rows(lambda row: readout_row(folded, row, rows), (rows,), rows.shape[0])
+        probabilities = jax.nn.softmax(logits)
+        uniform = jax.random.uniform(key, (num_children,))
+        return map_rows(lambda u: index_by_weight(u, probabilities), (uniform,), rows.shape[0])
+
+    return sample

@@ -1,0 +1,68 @@
+"""Selection: which individuals of `[offspring; parents]` are the next parents. Always indices, never a product."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key
+
+from lga.core.interfaces import Selection
+from lga.core.population import Archive, Progress
+from lga.core.random import index_by_weight
+from lga.operators.features import fitness_features
+from lga.operators.fold import FoldedSelection, fold_selection, map_rows, selection_row, with_one
+from lga.operators.theta import SelectionTheta
+
+
+def truncation_selection() -> Selection:
+    """The best of `[offspring; parents]`; a child wins a tie against a parent."""
+
+    def select(key: Key[Array, ""], parents: Archive, offspring: Archive, progress: Progress) -> Int[Array, " e"]:
+        union = jnp.concatenate([offspring.fitness, parents.fitness])
+        return jnp.argsort(union)[: parents.fitness.shape[0]]
+
+    return select
+
+
+def attention_selection(theta: SelectionTheta) -> Selection:
+    """Cross-attention gives each parent a distribution over the children and itself; one draw decides."""
+    folded = fold_selection(theta)
+
+    def select(key: Key[Array, ""], parents: Archive, offspring: Archive, progress: Progress) -> Int[Array, " e"]:
+        parent_features, child_features = joint_features(parents.fitness, offspring.fitness, progress.best_fitness)
+        uniform = jax.random.uniform(key, parents.fitness.shape)
+        chosen = sample_rows(folded, parent_features, child_features, uniform)
+        num_children = offspring.fitness.shape[0]
+        itself = num_children + jnp.arange(parents.fitness.shape[0], dtype=jnp.int32)
+        return jnp.where(chosen == num_children, itself, chosen)
+
+    return select
+
+
+def joint_features(
+    parent_fitness: Float[Array, " e"], child_fitness: Float[Array, " n"], best_fitness: Float[Array, ""]
+) -> tuple[Float[Array, "e 3"], Float[Array, "n 3"]]:
+    """Features of parents and of children, ranked and scaled together."""
+    joint = fitness_features(jnp.concatenate([child_fitness, parent_fitness]), best_fitness)
+    num_children = child_fitness.shape[0]
+    return joint[num_children:], joint[:num_children]
+
+
+def sample_rows(
+    folded: FoldedSelection,
+    parent_features: Float[Array, "e 3"],
+    child_features: Float[Array, "n 3"],
+    uniform: Float[Array, " e"],
+) -> Int[Array, " e"]:
+    """One draw from each row of the selection matrix; the last column, N, keeps the parent."""
+    children = with_one(child_features)
+
+    def choose(parent: Float[Array, " g"], u: Float[Array, ""]) -> Int[Array, ""]:
+        return index_by_weight(u, selection_weights(selection_row(folded, parent, children)))
+
+    return map_rows(choose, (with_one(parent_features), uniform), children.shape[0])
+
+
+def selection_weights(logits: Float[Array, "*rows n"]) -> Float[Array, "*rows m"]:
+    """Rows of the selection matrix M^S, up to a factor a row."""
+    # The constant 1 is appended after scaling, as in the paper's M^S.
+    logits = jnp.concatenate([logits, jnp.ones_like(logits[..., :1])], axis=-1)
+    return jnp.exp(logits - jnp.max(logits, axis=-1, keepdims=True))

@@ -1,0 +1,193 @@
+"""The weights of learned operators: their layout, their start, their flat vector and their files."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float, Key
+
+from lga.core.checks import require, require_known, require_positive_integer
+from lga.core.tree import tree_dataclass
+from lga.core.weights_io import WeightFileError, load_tensors, save_tensors
+from lga.operators.features import (
+    NUM_CROSSOVER_FEATURES,
+    NUM_FITNESS_FEATURES,
+    NUM_RATE_FEATURES,
+    NUM_SAMPLING_FEATURES,
+)
+
+
+@tree_dataclass
+class Dense:
+    """x @ kernel + bias."""
+
+    kernel: Float[Array, "*batch i o"]
+    bias: Float[Array, "*batch o"]
+
+
+@tree_dataclass
+class Heads:
+    """One embedding a head: the number of heads is read from the shape."""
+
+    kernel: Float[Array, "*batch i h k"]
+    bias: Float[Array, "*batch h k"]
+
+
+@tree_dataclass
+class AttentionTheta:
+    query: Heads
+    key: Heads
+    value: Heads
+    mix: Dense
+
+
+@tree_dataclass
+class SelectionTheta:
+    """Cross-attention of parents over children, then the query and key of the selection matrix."""
+
+    attention: AttentionTheta
+    query: Dense
+    key: Dense
+
+
+@tree_dataclass
+class ReadoutTheta:
+    """Self-attention with one number read out for each individual: mutation rate, sampling and crossover."""
+
+    attention: AttentionTheta
+    readout: Dense
+
+
+@tree_dataclass
+class Theta:
+    """Weights of the operators that are learned; the others are None."""
+
+    select: SelectionTheta | None = None
+    rate: ReadoutTheta | None = None
+    sample: ReadoutTheta | None = None
+    cross: ReadoutTheta | None = None
+
+
+NUM_FEATURES = {
+    "select": NUM_FITNESS_FEATURES,
+    "rate": NUM_RATE_FEATURES,
+    "sample": NUM_SAMPLING_FEATURES,
+    "cross": NUM_CROSSOVER_FEATURES,
+}
+
+
+@dataclass(frozen=True)
+class ThetaConfig:
+    """Which operators are learned, and the size of their attention."""
+
+    learned: tuple[str, ...] = ("select", "rate")
+    key_dim: int = 16
+    num_heads: int = 2
+
+    def __post_init__(self) -> None:
+        require(len(self.learned) > 0, "learned is empty, but must name at least one operator.")
+        for name in self.learned:
+            require_known("learned", name, NUM_FEATURES)
+        require_positive_integer("key_dim", self.key_dim)
+        require_positive_integer("num_heads", self.num_heads)
+        require(
+            self.key_dim % self.num_heads == 0,
+            f"key_dim is {self.key_dim}, but must be a multiple of num_heads, which is {self.num_heads}.",
+        )
+
+
+def init_theta(key: Key[Array, ""], config: ThetaConfig = ThetaConfig(), scale: float = 1.0) -> Theta:
+    """Kernels with variance `scale**2 / fan_in`, biases zero. With `scale=0` all weights are zero."""
+    layout = theta_layout(config)
+    leaves, structure = jax.tree.flatten(layout)
+    keys = jax.random.split(key, len(leaves))
+
+    def draw(leaf_key, leaf):
+        if leaf.ndim == 1 or (leaf.ndim == 2 and leaf.shape == (config.num_heads, config.key_dim // config.num_heads)):
+            return jnp.zeros(leaf.shape)
+        return scale * jax.random.normal(leaf_key, leaf.shape) / np.sqrt(leaf.shape[0])
+
+    return jax.tree.unflatten(structure, [draw(k, leaf) for k, leaf in zip(keys, leaves, strict=True)])
+
+
+def theta_layout(config: ThetaConfig) -> Theta:
+    """Zeros in the shape that the configuration asks for."""
+    width, heads = config.key_dim, config.num_heads
+
+    def dense(num_in: int, num_out: int) -> Dense:
+        return Dense(jnp.zeros((num_in, num_out)), jnp.zeros(num_out))
+
+    def embedding(num_in: int) -> Heads:
+        return Heads(jnp.zeros((num_in, heads, width // heads)), jnp.zeros((heads, width // heads)))
+
+    def attention(num_in: int) -> AttentionTheta:
+        return AttentionTheta(embedding(num_in), embedding(num_in), embedding(num_in), dense(width, width))
+
+    def selection(num_in: int) -> SelectionTheta:
+        return SelectionTheta(attention(num_in), dense(width, width), dense(num_in, width))
+
+    def readout(num_in: int) -> ReadoutTheta:
+        return ReadoutTheta(attention(num_in), dense(width, 1))
+
+    shapes = {"select": selection, "rate": readout, "sample": readout, "cross": readout}
+    return Theta(**{name: shapes[name](NUM_FEATURES[name]) for name in config.learned})
+
+
+def ravel_theta(theta: Theta) -> tuple[Float[Array, " w"], Callable[[Float[Array, " w"]], Theta]]:
+    """All weights as one vector, and the way back."""
+    return ravel_pytree(theta)
+
+
+def config_of(theta: Theta) -> ThetaConfig:
+    """The configuration, read from the shapes."""
+    learned = tuple(name for name in NUM_FEATURES if getattr(theta, name) is not None)
+    require(len(learned) > 0, "theta holds no weights, but at least one operator must be learned.")
+    _, num_heads, head_dim = getattr(theta, learned[0]).attention.query.kernel.shape[-3:]
+    return ThetaConfig(learned, num_heads * head_dim, num_heads)
+
+
+def save_theta(path: str | Path, theta: Theta, provenance: dict[str, Any]) -> str:
+    """Writes the weights with their configuration and where they come from; returns the SHA-256."""
+    description = {"kind": "theta", "config": asdict(config_of(theta)), "provenance": provenance}
+    return save_tensors(path, named_leaves(theta), description)
+
+
+def load_theta(path: str | Path) -> tuple[Theta, dict[str, Any]]:
+    """The weights and their provenance."""
+    tensors, description = load_tensors(path)
+    if description.get("kind") != "theta":
+        raise WeightFileError(f"{path} holds {description.get('kind')!r}, not the weights of learned operators.")
+    config = description["config"]
+    layout = theta_layout(ThetaConfig(tuple(config["learned"]), config["key_dim"], config["num_heads"]))
+    expected = {name: leaf.shape for name, leaf in named_leaves(layout).items()}
+    if expected != {name: tensor.shape for name, tensor in tensors.items()}:
+        raise WeightFileError(f"{path} is damaged: its tensors do not fit its configuration {config}.")
+    theta = jax.tree_util.tree_map_with_path(lambda path, _: jnp.asarray(tensors[leaf_name(path)]), layout)
+    return theta, description["provenance"]
+
+
+def named_leaves(tree: Any) -> dict[str, np.ndarray]:
+    return {leaf_name(path): np.asarray(leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(tree)}
+
+
+def leaf_name(path) -> str:
+    return jax.tree_util.keystr(path, simple=True, separator=".")
+
+
+def installed_weights() -> dict[str, Path]:
+    """Weight files that ship with the package, by name."""
+    folder = Path(str(resources.files("lga.weights")))
+    return {path.stem: path for path in sorted(folder.glob("*.safetensors"))}
+
+
+def load_weights(name: str) -> Theta:
+    """Weights by the name that they ship under."""
+    installed = installed_weights()
+    require_known("weights", name, installed)
+    return load_theta(installed[name])[0]

@@ -1,0 +1,31 @@
+"""The 24 BBOB functions: COCO's instances, and a distribution of random tasks."""
+
+from lga.tasks.bbob.family import (
+    FAMILIES,
+    coco_value,
+    evaluate,
+    evaluate_noisy,
+    family_members,
+    instance,
+    instances,
+    sample_task,
+    stack,
+)
+from lga.tasks.bbob.functions import FUNCTIONS
+from lga.tasks.bbob.noise import NOISE_MODELS
+from lga.tasks.bbob.task import Task
+
+__all__ = [
+    "FAMILIES",
+    "FUNCTIONS",
+    "NOISE_MODELS",
+    "Task",
+    "coco_value",
+    "evaluate",
+    "evaluate_noisy",
+    "family_members",
+    "instance",
+    "instances",
+    "sample_task",
+    "stack",
+]

@@ -23,12 +23,9 @@ from lga.core.population import (
 from lga.core.random import standard_normal
 from lga.core.tree import tree_dataclass
 from lga.operators.crossover import no_crossover
-from lga.operators.mutation_rate import fixed_rate
+from lga.operators.mutation_rate import fixed_rate, within_floats
 from lga.operators.sampling import uniform_sampling
 from lga.operators.selection import truncation_selection
-
-# Rates stay in a range where neither they nor their products with solutions leave the floats.
-SMALLEST_SIGMA, LARGEST_SIGMA = 1e-20, 1e15
 
 
 @tree_dataclass
@@ -66,7 +63,10 @@ def genetic_algorithm(
     select = select or truncation_selection()
 
     def init(
-        key: Key[Array, ""], solutions: Float[Array, "n d"], fitness: Float[Array, " n"], sigma: Float[Array, ""] | float
+        key: Key[Array, ""],
+        solutions: Float[Array, "n d"],
+        fitness: Float[Array, " n"],
+        sigma: Float[Array, ""] | float,
     ) -> GeneticState:
         check_start(solutions, fitness, sigma)
         fitness = rank_failures_last(fitness)
@@ -90,12 +90,10 @@ def genetic_algorithm(
         sampled_parents = take(parents, parent_index)
         sigma = finite_rate(rate.propose(key_rate, state.rate_state, sampled_parents, progress), sampled_parents.sigma)
         mutated = start + sigma[:, None] * standard_normal(key_noise, *start.shape)
-        # Without the barrier XLA draws the noise again for every reader of the solutions, when ask and tell are one program.
+        # Without the barrier XLA draws the noise again for every reader of solutions, if ask and tell are one program.
         return Children(jax.lax.optimization_barrier(mutated), sigma, parent_index), state
 
-    def tell(
-        key: Key[Array, ""], state: GeneticState, children: Children, fitness: Float[Array, " n"]
-    ) -> GeneticState:
+    def tell(key: Key[Array, ""], state: GeneticState, children: Children, fitness: Float[Array, " n"]) -> GeneticState:
         require(
             fitness.shape == (num_children,),
             f"fitness has shape {fitness.shape}, but must be ({num_children},): one value for each child.",
@@ -126,7 +124,7 @@ def older(parents: Archive) -> Archive:
 
 
 def finite_rate(proposed: Float[Array, " n"], inherited: Float[Array, " n"]) -> Float[Array, " n"]:
-    return jnp.clip(jnp.where(jnp.isfinite(proposed), proposed, inherited), SMALLEST_SIGMA, LARGEST_SIGMA)
+    return within_floats(jnp.where(jnp.isfinite(proposed), proposed, inherited))
 
 
 def check_start(solutions: Float[Array, "n d"], fitness: Float[Array, " n"], sigma: Float[Array, ""] | float) -> None:
@@ -138,8 +136,13 @@ def check_start(solutions: Float[Array, "n d"], fitness: Float[Array, " n"], sig
         fitness.shape == solutions.shape[:1],
         f"fitness has shape {fitness.shape}, but must be ({solutions.shape[0]},): one value for each solution.",
     )
+    require(
+        jnp.issubdtype(solutions.dtype, jnp.floating),
+        f"solutions has type {solutions.dtype}, but must hold floating-point numbers.",
+    )
+    require(np.ndim(sigma) == 0, f"sigma has shape {np.shape(sigma)}, but must be one number for all solutions.")
     if not isinstance(sigma, jax.core.Tracer):
-        require(bool(np.all(np.asarray(sigma) > 0)), f"sigma is {sigma}, but must be more than 0.")
+        require(0.0 < float(sigma) < math.inf, f"sigma is {sigma}, but must be more than 0 and finite.")
 
 
 def parents_for(elite_ratio: float, num_children: int) -> int:

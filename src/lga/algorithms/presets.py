@@ -38,11 +38,9 @@ def samr_ga(num_children: int, elite_ratio: float = 0.5, meta: float = 2.0) -> A
 def gesmr_ga(
     num_children: int, elite_ratio: float = 0.5, num_groups: int | None = None, meta: float = 2.0
 ) -> Algorithm:
-    """Groups of children share rates that evolve by the groups' best improvements. As many groups as members, if not told."""
+    """Groups of children share rates that evolve by their best improvements. As many groups as members, if not told."""
     groups = math.isqrt(num_children) if num_groups is None else num_groups
-    return genetic_algorithm(
-        num_children, parents_for(elite_ratio, num_children), rate=group_elite_rate(groups, meta)
-    )
+    return genetic_algorithm(num_children, parents_for(elite_ratio, num_children), rate=group_elite_rate(groups, meta))
 
 
 def learned_ga(theta: Theta, num_children: int, elite_ratio: float = 1.0) -> Algorithm:

@@ -90,9 +90,7 @@ def run(
         return told, (entry, generation_record(state, children, cleaned, told) if record else None)
 
     state, (entries, records) = jax.lax.scan(generation, state, jax.random.split(key_search, num_generations))
-    return state, Trace(
-        entries.best_so_far, entries.generation_best, entries.mean_sigma, entries.failures, records
-    )
+    return state, Trace(entries.best_so_far, entries.generation_best, entries.mean_sigma, entries.failures, records)
 
 
 def generation_record(before: GeneticState, children, fitness, after: GeneticState) -> Record:

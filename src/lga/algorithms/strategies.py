@@ -43,7 +43,10 @@ def evolution_strategy(name: str, num_children: int) -> Algorithm:
         return getattr(algorithms, name)(num_children, jnp.zeros(num_dims))
 
     def init(
-        key: Key[Array, ""], solutions: Float[Array, "n d"], fitness: Float[Array, " n"], sigma: Float[Array, ""] | float
+        key: Key[Array, ""],
+        solutions: Float[Array, "n d"],
+        fitness: Float[Array, " n"],
+        sigma: Float[Array, ""] | float,
     ) -> StrategyState:
         check_start(solutions, fitness, sigma)
         implementation = strategy(solutions.shape[1])
@@ -54,14 +57,16 @@ def evolution_strategy(name: str, num_children: int) -> Algorithm:
     def ask(key: Key[Array, ""], state: StrategyState) -> tuple[Children, StrategyState]:
         implementation = strategy(state.best_solution.shape[0])
         solutions, asked = implementation.ask(key, state.strategy, state.settings)
-        children = Children(
-            solutions, jnp.broadcast_to(asked.std, (num_children,)), jnp.zeros(num_children, jnp.int32)
-        )
+        children = Children(solutions, jnp.broadcast_to(asked.std, (num_children,)), jnp.zeros(num_children, jnp.int32))
         return children, StrategyState(asked, state.settings, state.progress)
 
     def tell(
         key: Key[Array, ""], state: StrategyState, children: Children, fitness: Float[Array, " n"]
     ) -> StrategyState:
+        require(
+            fitness.shape == (num_children,),
+            f"fitness has shape {fitness.shape}, but must be ({num_children},): one value for each child.",
+        )
         fitness = rank_failures_last(fitness)
         implementation = strategy(children.solutions.shape[1])
         told, _ = implementation.tell(key, children.solutions, fitness, state.strategy, state.settings)

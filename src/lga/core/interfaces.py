@@ -1,13 +1,14 @@
 """The shapes of things: what an operator and an algorithm must offer."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from jaxtyping import Array, Float, Int, Key
 
 from lga.core.population import Archive, Children, Progress
 
 
+@runtime_checkable
 class Sampling(Protocol):
     """Which parent each child descends from."""
 
@@ -16,6 +17,7 @@ class Sampling(Protocol):
     ) -> Int[Array, " n"]: ...
 
 
+@runtime_checkable
 class Crossover(Protocol):
     """Where each child starts from, before it is mutated."""
 
@@ -35,6 +37,7 @@ class MutationRate(NamedTuple):
     """(key, rate_state, sampled_parents, offspring) -> rate_state"""
 
 
+@runtime_checkable
 class Selection(Protocol):
     """Which individuals of `[offspring; parents]` are the next parents."""
 

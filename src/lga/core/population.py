@@ -73,7 +73,7 @@ FAILED = float(jnp.finfo(jnp.float32).max)
 
 
 def rank_failures_last(raw_fitness: Float[Array, " n"]) -> Float[Array, " n"]:
-    """Clean data once, at the edge: NaN and both infinities become `FAILED` (minus infinity is an error, not a triumph)."""
+    """Clean data once, at the edge: NaN and infinities become `FAILED` (minus infinity is an error, no triumph)."""
     return jnp.where(jnp.isfinite(raw_fitness), jnp.clip(raw_fitness, -FAILED, FAILED), FAILED)
 
 

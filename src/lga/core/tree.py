@@ -12,7 +12,7 @@ T = TypeVar("T")
 def tree_dataclass(cls: type[T]) -> type[T]:
     """A frozen dataclass whose fields are the children of a pytree node.
 
-    JAX rebuilds trees with placeholders for leaves, so unflattening goes around `__init__`, where shapes are checked in tests.
+    JAX rebuilds trees with placeholders for leaves, so unflattening goes around `__init__`, where tests check shapes.
     """
     frozen = dataclass(frozen=True)(cls)
     names = tuple(field.name for field in fields(frozen))  # pyright: ignore[reportArgumentType]

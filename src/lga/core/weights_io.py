@@ -13,6 +13,7 @@ from safetensors.numpy import save
 from lga.core.checks import require
 
 SCHEMA_VERSION = 1
+ENTRY = "lga"
 
 
 class WeightFileError(ValueError):
@@ -47,9 +48,10 @@ def digest(tensors: dict[str, np.ndarray], description: dict[str, Any]) -> str:
 def save_tensors(path: str | Path, tensors: dict[str, np.ndarray], description: dict[str, Any]) -> str:
     """Writes the tensors with their JSON description and returns the SHA-256 that the file carries."""
     sha = digest(tensors, description)
-    metadata = {"schema_version": str(SCHEMA_VERSION), "description": json.dumps(description), "sha256": sha}
+    # One entry: safetensors writes several in random order, and equal weights must make equal files.
+    header = {"schema_version": SCHEMA_VERSION, "description": description, "sha256": sha}
     contiguous = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
-    write_atomically(Path(path), save(contiguous, metadata=metadata))
+    write_atomically(Path(path), save(contiguous, metadata={ENTRY: json.dumps(header, sort_keys=True)}))
     return sha
 
 
@@ -59,17 +61,22 @@ def load_tensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, Any
     require(path.is_file(), f"path is {str(path)!r}, but must be an existing file of tensors.")
     try:
         with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
+            header = json.loads((file.metadata() or {})[ENTRY])
+            # The version comes first: what else a newer file holds is not for us to read.
+            version = int(header["schema_version"])
+            if version > SCHEMA_VERSION:
+                raise WeightFileError(
+                    f"{path} has schema version {version}, but this lga reads versions up to {SCHEMA_VERSION}: "
+                    "update lga."
+                )
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (the handle is no dict)
-        version = int(metadata["schema_version"])
-        description = json.loads(metadata["description"])
-        expected = metadata["sha256"]
-    except (SafetensorError, KeyError, ValueError, OSError) as error:
+        description, expected = header["description"], header["sha256"]
+    except WeightFileError:
+        raise
+    except KeyError as error:
+        raise WeightFileError(f"{path} is damaged or was not written by lga: it has no {error} entry.") from error
+    except (SafetensorError, TypeError, ValueError, OSError) as error:
         raise WeightFileError(f"{path} is damaged or was not written by lga: {error}.") from error
-    if version > SCHEMA_VERSION:
-        raise WeightFileError(
-            f"{path} has schema version {version}, but this lga reads versions up to {SCHEMA_VERSION}: update lga."
-        )
     if digest(tensors, description) != expected:
         raise WeightFileError(f"{path} is damaged: its content does not match its SHA-256 {expected[:12]}…")
     return tensors, description

@@ -1,4 +1,4 @@
-"""Attention as the paper writes it: embeddings, softmax, values, mixing of heads. This is the training form of the weights.
+"""Attention as the paper writes it: embeddings, softmax, values, mixing of heads. It takes the training form.
 
 Searches run on the folded form (`fold`), which is the same function; this module is its reference.
 """
@@ -11,7 +11,7 @@ from lga.operators.theta import AttentionTheta, Dense, Heads, ReadoutTheta, Sele
 
 
 def dense(layer: Dense, inputs: Float[Array, "n i"]) -> Float[Array, "n o"]:
-    return inputs @ layer.kernel + layer.bias
+    return inputs @ layer.kernel + layer.bias[None, :]
 
 
 def embed(heads: Heads, inputs: Float[Array, "n i"]) -> Float[Array, "h n k"]:

@@ -1,5 +1,7 @@
 """Crossover: where each child starts from, before it is mutated."""
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
@@ -9,7 +11,7 @@ from lga.core.interfaces import Crossover
 from lga.core.population import Archive, Progress
 from lga.core.random import uniform_index
 from lga.operators.features import coordinate_features, fitness_features
-from lga.operators.fold import LARGEST_BLOCK, fold_readout, map_rows, readout_row, with_one
+from lga.operators.fold import fold_readout, map_rows, readout_row, with_one
 from lga.operators.theta import ReadoutTheta
 
 
@@ -26,9 +28,7 @@ def no_crossover() -> Crossover:
 
 def uniform_crossover(swap_probability: float = 0.5) -> Crossover:
     """Each coordinate comes from a second, random parent with the given probability."""
-    require(
-        0.0 <= swap_probability <= 1.0, f"swap_probability is {swap_probability}, but must lie between 0 and 1."
-    )
+    require(0.0 <= swap_probability <= 1.0, f"swap_probability is {swap_probability}, but must lie between 0 and 1.")
 
     def cross(
         key: Key[Array, ""], parents: Archive, parent_index: Int[Array, " n"], progress: Progress
@@ -72,11 +72,20 @@ def attention_crossover(theta: ReadoutTheta) -> Crossover:
         def crossed_dimension(coordinates: Float[Array, " e"]) -> Float[Array, " e"]:
             rows = with_one(coordinate_features(coordinates, fitness, coordinates[best_parent]))
             change = map_rows(lambda row: readout_row(folded, row, rows), (rows,), num_parents)
-            return coordinates + jnp.std(coordinates) * change
+            crossed = coordinates + jnp.std(coordinates) * change
+            # Changes in units of the deviation compound over generations: where they leave the floats, parents stay.
+            return jnp.where(jnp.isfinite(crossed), crossed, coordinates)
 
-        # At least one row block of attention at a time, and as many dimensions as fill one.
-        num_columns = min(num_parents * num_parents, LARGEST_BLOCK)
-        crossed = map_rows(crossed_dimension, (parents.solutions.T,), num_columns)
+        # As many dimensions at a time as fill a block of attention, at least one.
+        crossed = map_rows(crossed_dimension, (parents.solutions.T,), num_parents * num_parents)
         return crossed.T[parent_index]
 
     return cross
+
+
+CROSSOVERS: dict[str, Callable[..., Crossover]] = {
+    "none": no_crossover,
+    "uniform": uniform_crossover,
+    "immigration": immigration,
+    "attention": attention_crossover,
+}

@@ -75,10 +75,10 @@ def unit_range(values: Float[Array, " n"]) -> Float[Array, " n"]:
 
 
 def between_zero_and_one(values: Float[Array, " n"]) -> Float[Array, " n"]:
-    # A quarter of each value: the range of the largest floats would overflow.
-    quarter = 0.25 * values
-    low, high = jnp.min(quarter), jnp.max(quarter)
-    return (quarter - low) / positive_or_one(high - low)
+    # A small part of each value: the range of the largest floats would overflow, and its reciprocal would vanish.
+    part = 0.0625 * values
+    low, high = jnp.min(part), jnp.max(part)
+    return (part - low) / positive_or_one(high - low)
 
 
 def worst_for_failures(fitness: Float[Array, " n"]) -> Float[Array, " n"]:

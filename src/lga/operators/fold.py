@@ -1,8 +1,8 @@
 """Folding: the weight matrices of an attention operator multiplied out, once, into a few numbers of the same function.
 
 Queries and keys are affine in a handful of features. With g = [features, 1] the logit of head h between two individuals
-is the bilinear form g^T A_h g', and what follows the softmax is linear in the gathered g. So 1,377 weights of the default
-operators become 148 numbers, with about a fifth of the arithmetic.
+is the bilinear form g^T A_h g', and what follows the softmax is linear in the gathered g. So 1,377 weights of the
+default operators become 148 numbers, with about a fifth of the arithmetic.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ LARGEST_BLOCK = 1 << 22
 
 @tree_dataclass
 class FoldedSelection:
-    """`attend`: logit of parent e on child n is g_e^T A_h g_n. `score`: selection logit is sum_h gathered_h^T B_h g_n."""
+    """Parent e attends to child n by g_e^T A_h g_n (`attend`); the logit is sum_h gathered_h^T B_h g_n (`score`)."""
 
     attend: Float[Array, "*batch h g g"]
     score: Float[Array, "*batch h g g"]
@@ -84,7 +84,9 @@ def readout_row(folded: FoldedReadout, row: Float[Array, " g"], rows: Float[Arra
     return jnp.sum(gather(folded.attend, row, rows) * folded.value)
 
 
-def gather(forms: Float[Array, "h g g"], asking: Float[Array, " g"], answering: Float[Array, "n g"]) -> Float[Array, "h g"]:
+def gather(
+    forms: Float[Array, "h g g"], asking: Float[Array, " g"], answering: Float[Array, "n g"]
+) -> Float[Array, "h g"]:
     """The mean of all answering [features, 1], weighted by each head's attention."""
     logits = (asking @ forms) @ answering.T
     weights = jnp.exp(logits - jnp.max(logits, axis=-1, keepdims=True))

@@ -1,15 +1,27 @@
 """Mutation rate: how far each child is mutated."""
 
+import math
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from lga.core.checks import require, require_positive_integer
 from lga.core.interfaces import MutationRate
 from lga.core.random import log_uniform_factor, uniform_index
 from lga.operators.features import rate_features
-from lga.operators.fold import fold_readout, map_rows, readout_row, with_one
+from lga.operators.fold import FoldedReadout, fold_readout, map_rows, readout_row, with_one
 from lga.operators.theta import ReadoutTheta
+
+# Rates stay in a range where neither they nor their products with solutions leave the floats.
+SMALLEST_SIGMA, LARGEST_SIGMA = 1e-20, 1e15
+
+
+def within_floats(sigma: Float[Array, "*n"]) -> Float[Array, "*n"]:
+    """A rate that reached zero or infinity could never come back, so no rule lets its rate get there."""
+    return jnp.clip(sigma, SMALLEST_SIGMA, LARGEST_SIGMA)
 
 
 def no_state(sigma0):
@@ -46,8 +58,10 @@ def one_fifth_rule(factor: float = 2.0, share: float = 0.2) -> MutationRate:
         return jnp.broadcast_to(rate_state, sampled_parents.sigma.shape)
 
     def update(key, rate_state, sampled_parents, offspring):
-        successes = jnp.mean(offspring.fitness < sampled_parents.fitness)
-        return rate_state * jnp.where(successes >= share, factor, 1.0 / factor)
+        # Counted, not averaged: a compiled mean multiplies by 1 / n, and 20 / 100 becomes a little less than a fifth.
+        enough = math.ceil(round(share * offspring.fitness.shape[0], 9))
+        successes = jnp.sum(offspring.fitness < sampled_parents.fitness, dtype=jnp.int32)
+        return within_floats(rate_state * jnp.where(successes >= enough, factor, 1.0 / factor))
 
     return MutationRate(lambda sigma0: sigma0, propose, update)
 
@@ -74,7 +88,7 @@ def group_elite_rate(num_groups: int, meta: float = 2.0) -> MutationRate:
     num_better = max(1, num_groups // 2)
 
     def groups(num_children: int):
-        return jnp.arange(num_children) * num_groups // num_children
+        return (np.arange(num_children) * num_groups // num_children).astype(np.int32)
 
     def propose(key, rate_state, sampled_parents, progress):
         return rate_state[groups(sampled_parents.sigma.shape[0])]
@@ -85,7 +99,8 @@ def group_elite_rate(num_groups: int, meta: float = 2.0) -> MutationRate:
         group_change = jax.ops.segment_min(change, groups(change.shape[0]), num_groups)
         by_rank = rate_state[jnp.argsort(group_change)]
         redrawn = by_rank[uniform_index(key_parent, num_groups - 1, num_better)]
-        return jnp.concatenate([by_rank[:1], redrawn * log_uniform_factor(key_factor, meta, num_groups - 1)])
+        factors = log_uniform_factor(key_factor, meta, num_groups - 1)
+        return within_floats(jnp.concatenate([by_rank[:1], redrawn * factors]))
 
     return MutationRate(lambda sigma0: jnp.full((num_groups,), sigma0), propose, update)
 
@@ -94,12 +109,22 @@ def attention_rate(theta: ReadoutTheta) -> MutationRate:
     """MRA: self-attention over the sampled parents multiplies each one's rate."""
     folded = fold_readout(theta)
 
-    def rate_multiplier(features: Float[Array, "n 5"]) -> Float[Array, " n"]:
-        rows = with_one(features)
-        output = map_rows(lambda row: readout_row(folded, row, rows), (rows,), rows.shape[0])
-        return jnp.exp(0.5 * output)
-
     def propose(key, rate_state, sampled_parents, progress):
-        return sampled_parents.sigma * rate_multiplier(rate_features(sampled_parents, progress.best_fitness))
+        return sampled_parents.sigma * rate_multiplier(folded, rate_features(sampled_parents, progress.best_fitness))
 
     return MutationRate(no_state, propose, no_update)
+
+
+def rate_multiplier(folded: FoldedReadout, features: Float[Array, "n 5"]) -> Float[Array, " n"]:
+    rows = with_one(features)
+    return jnp.exp(0.5 * map_rows(lambda row: readout_row(folded, row, rows), (rows,), rows.shape[0]))
+
+
+RATES: dict[str, Callable[..., MutationRate]] = {
+    "fixed": fixed_rate,
+    "none": no_mutation,
+    "one_fifth": one_fifth_rule,
+    "self_adaptive": self_adaptive_rate,
+    "group_elite": group_elite_rate,
+    "attention": attention_rate,
+}

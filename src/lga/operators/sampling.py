@@ -1,13 +1,15 @@
 """Sampling: which parent each child descends from."""
 
+from collections.abc import Callable
+
 import jax
-from jaxtyping import Array, Int, Key
+from jaxtyping import Array, Float, Int, Key
 
 from lga.core.interfaces import Sampling
 from lga.core.population import Archive, Progress
 from lga.core.random import index_by_weight, uniform_index
 from lga.operators.features import sampling_features
-from lga.operators.fold import fold_readout, map_rows, readout_row, with_one
+from lga.operators.fold import FoldedReadout, fold_readout, map_rows, readout_row, with_one
 from lga.operators.theta import ReadoutTheta
 
 
@@ -25,10 +27,16 @@ def attention_sampling(theta: ReadoutTheta) -> Sampling:
     folded = fold_readout(theta)
 
     def sample(key: Key[Array, ""], parents: Archive, num_children: int, progress: Progress) -> Int[Array, " n"]:
-        rows = with_one(sampling_features(parents, progress))
-        logits = map_rows(lambda row: readout_row(folded, row, rows), (rows,), rows.shape[0])
-        probabilities = jax.nn.softmax(logits)
+        probabilities = sampling_probabilities(folded, sampling_features(parents, progress))
         uniform = jax.random.uniform(key, (num_children,))
-        return map_rows(lambda u: index_by_weight(u, probabilities), (uniform,), rows.shape[0])
+        return map_rows(lambda u: index_by_weight(u, probabilities), (uniform,), probabilities.shape[0])
 
     return sample
+
+
+def sampling_probabilities(folded: FoldedReadout, features: Float[Array, "e 4"]) -> Float[Array, " e"]:
+    rows = with_one(features)
+    return jax.nn.softmax(map_rows(lambda row: readout_row(folded, row, rows), (rows,), rows.shape[0]))
+
+
+SAMPLINGS: dict[str, Callable[..., Sampling]] = {"uniform": uniform_sampling, "attention": attention_sampling}

@@ -1,5 +1,7 @@
 """Selection: which individuals of `[offspring; parents]` are the next parents. Always indices, never a product."""
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
@@ -66,3 +68,9 @@ def selection_weights(logits: Float[Array, "*rows n"]) -> Float[Array, "*rows m"
     # The constant 1 is appended after scaling, as in the paper's M^S.
     logits = jnp.concatenate([logits, jnp.ones_like(logits[..., :1])], axis=-1)
     return jnp.exp(logits - jnp.max(logits, axis=-1, keepdims=True))
+
+
+SELECTIONS: dict[str, Callable[..., Selection]] = {
+    "truncation": truncation_selection,
+    "attention": attention_selection,
+}

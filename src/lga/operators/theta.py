@@ -102,18 +102,20 @@ class ThetaConfig:
         )
 
 
-def init_theta(key: Key[Array, ""], config: ThetaConfig = ThetaConfig(), scale: float = 1.0) -> Theta:
-    """Kernels with variance `scale**2 / fan_in`, biases zero. With `scale=0` all weights are zero."""
-    layout = theta_layout(config)
-    leaves, structure = jax.tree.flatten(layout)
-    keys = jax.random.split(key, len(leaves))
+DEFAULT_CONFIG = ThetaConfig()
 
-    def draw(leaf_key, leaf):
-        if leaf.ndim == 1 or (leaf.ndim == 2 and leaf.shape == (config.num_heads, config.key_dim // config.num_heads)):
-            return jnp.zeros(leaf.shape)
+
+def init_theta(key: Key[Array, ""], config: ThetaConfig = DEFAULT_CONFIG, scale: float = 1.0) -> Theta:
+    """Kernels with variance `scale**2 / fan_in`, biases zero. With `scale=0` all weights are zero."""
+    named, structure = jax.tree_util.tree_flatten_with_path(theta_layout(config))
+    keys = jax.random.split(key, len(named))
+
+    def draw(leaf_key, path, leaf):
+        if leaf_name(path).endswith("bias"):
+            return leaf
         return scale * jax.random.normal(leaf_key, leaf.shape) / np.sqrt(leaf.shape[0])
 
-    return jax.tree.unflatten(structure, [draw(k, leaf) for k, leaf in zip(keys, leaves, strict=True)])
+    return jax.tree.unflatten(structure, [draw(k, *leaf) for k, leaf in zip(keys, named, strict=True)])
 
 
 def theta_layout(config: ThetaConfig) -> Theta:
@@ -135,8 +137,8 @@ def theta_layout(config: ThetaConfig) -> Theta:
     def readout(num_in: int) -> ReadoutTheta:
         return ReadoutTheta(attention(num_in), dense(width, 1))
 
-    shapes = {"select": selection, "rate": readout, "sample": readout, "cross": readout}
-    return Theta(**{name: shapes[name](NUM_FEATURES[name]) for name in config.learned})
+    layouts = {"select": selection, "rate": readout, "sample": readout, "cross": readout}
+    return Theta(**{name: layouts[name](NUM_FEATURES[name]) for name in config.learned})
 
 
 def ravel_theta(theta: Theta) -> tuple[Float[Array, " w"], Callable[[Float[Array, " w"]], Theta]]:
@@ -154,7 +156,12 @@ def config_of(theta: Theta) -> ThetaConfig:
 
 def save_theta(path: str | Path, theta: Theta, provenance: dict[str, Any]) -> str:
     """Writes the weights with their configuration and where they come from; returns the SHA-256."""
-    description = {"kind": "theta", "config": asdict(config_of(theta)), "provenance": provenance}
+    config = config_of(theta)
+    require(
+        shapes(theta) == shapes(theta_layout(config)),
+        f"theta has tensors that do not fit {config}, but a file holds one theta, with one size of attention.",
+    )
+    description = {"kind": "theta", "config": asdict(config), "provenance": provenance}
     return save_tensors(path, named_leaves(theta), description)
 
 
@@ -165,8 +172,7 @@ def load_theta(path: str | Path) -> tuple[Theta, dict[str, Any]]:
         raise WeightFileError(f"{path} holds {description.get('kind')!r}, not the weights of learned operators.")
     config = description["config"]
     layout = theta_layout(ThetaConfig(tuple(config["learned"]), config["key_dim"], config["num_heads"]))
-    expected = {name: leaf.shape for name, leaf in named_leaves(layout).items()}
-    if expected != {name: tensor.shape for name, tensor in tensors.items()}:
+    if shapes(layout) != {name: tensor.shape for name, tensor in tensors.items()}:
         raise WeightFileError(f"{path} is damaged: its tensors do not fit its configuration {config}.")
     theta = jax.tree_util.tree_map_with_path(lambda path, _: jnp.asarray(tensors[leaf_name(path)]), layout)
     return theta, description["provenance"]
@@ -174,6 +180,10 @@ def load_theta(path: str | Path) -> tuple[Theta, dict[str, Any]]:
 
 def named_leaves(tree: Any) -> dict[str, np.ndarray]:
     return {leaf_name(path): np.asarray(leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(tree)}
+
+
+def shapes(theta: Theta) -> dict[str, tuple[int, ...]]:
+    return {name: leaf.shape for name, leaf in named_leaves(theta).items()}
 
 
 def leaf_name(path) -> str:

@@ -1,8 +1,8 @@
-"""The 24 noiseless BBOB functions, each as its gap f(x) - f_opt at one point, and the table that describes them.
+"""The 24 noiseless BBOB functions, each as its gap f(x) - f_opt, and the table that describes them.
 
-A gap is a function of the task and of `offset` = x - x_opt, which is zero in padded coordinates. Constants that COCO adds and subtracts
-(10 D, 418.98, the sum of Weierstrass' cosines, ...) are cancelled by hand, so a gap keeps its relative precision near the optimum.
-A new function is one gap and one line in `FUNCTIONS`.
+A gap is a function of the task and of `offset` = x - x_opt for a set of points, one per column, zero in padded
+coordinates. Constants that BBOB's formulas add and subtract (10 D, 418.98, Weierstrass' f0, ...) are cancelled by hand,
+so a gap keeps its relative precision near the optimum. A new function is one gap and one row of the table.
 """
 
 import math
@@ -19,6 +19,7 @@ from lga.tasks.bbob.geometry import (
     conditioned_rotated,
     constant,
     corners,
+    first_and_others,
     per_dimension,
     rotated,
     rotated_conditioned_rotated,
@@ -27,123 +28,116 @@ from lga.tasks.bbob.geometry import (
     stretched,
 )
 from lga.tasks.bbob.task import Frame, Task
-from lga.tasks.bbob.transforms import asymmetric, log_abs, oscillate, sin, sin_pi
+from lga.tasks.bbob.transforms import asymmetric, log_abs, oscillate, sin, sin_pi, total
 
-Offset = Float[Array, "d"]
-Gap = Float[Array, ""]
-
-
-def ripple(z: Float[Array, "d"]) -> Gap:
-    """Rastrigin's 10 (D - sum cos(2 pi z))."""
-    return 20 * jnp.sum(sin_pi(z) ** 2)
+Offsets = Float[Array, "d n"]
+Gaps = Float[Array, "n"]
 
 
-def over_pairs(task: Task, terms: Float[Array, "pairs"]) -> Gap:
+def ripples(z: Float[Array, "d n"]) -> Float[Array, "d n"]:
+    """Rastrigin's 10 (1 - cos(2 pi z))."""
+    return 20 * sin_pi(z) ** 2
+
+
+def over_pairs(task: Task, terms: Float[Array, "d-1 n"]) -> Gaps:
     """The sum over neighbouring coordinates that are both active."""
-    return jnp.sum(jnp.where(task.mask[1:], terms, 0.0))
+    return total(jnp.where(task.mask[1:, None], terms, 0.0))
 
 
-def rosenbrock_terms(w: Float[Array, "d"]) -> Float[Array, "pairs"]:
+def rosenbrock_terms(w: Float[Array, "d n"]) -> Float[Array, "d-1 n"]:
     """100 (z_i^2 - z_{i+1})^2 + (z_i - 1)^2 with z = w + 1."""
     return 100 * (2 * w[:-1] + w[:-1] ** 2 - w[1:]) ** 2 + w[:-1] ** 2
 
 
-def sphere(task: Task, offset: Offset) -> Gap:
-    return jnp.sum(offset**2)
+def sphere(task: Task, offset: Offsets) -> Gaps:
+    return total(offset**2)
 
 
-def ellipsoid_separable(task: Task, offset: Offset) -> Gap:
-    z = oscillate(offset)
-    return jnp.sum(task.scale * z**2)
+def ellipsoid_separable(task: Task, offset: Offsets) -> Gaps:
+    return task.scale @ oscillate(offset) ** 2
 
 
-def rastrigin_separable(task: Task, offset: Offset) -> Gap:
-    z = task.scale * asymmetric(oscillate(offset), 0.2, task.ramp)
-    return ripple(z) + jnp.sum(z**2)
+def rastrigin_separable(task: Task, offset: Offsets) -> Gaps:
+    z = task.scale[:, None] * asymmetric(0.2, task.ramp, oscillate(offset))
+    return total(z**2 + ripples(z))
 
 
-def bueche_rastrigin(task: Task, offset: Offset) -> Gap:
+def bueche_rastrigin(task: Task, offset: Offsets) -> Gaps:
     y = oscillate(offset)
-    odd = jnp.arange(y.shape[0]) % 2 == 0  # BBOB counts coordinates from one.
-    z = task.scale * jnp.where(odd & (y > 0), 10 * y, y)
-    return ripple(z) + jnp.sum(z**2)
+    odd = (jnp.arange(y.shape[0]) % 2 == 0)[:, None]  # BBOB counts coordinates from one.
+    z = task.scale[:, None] * jnp.where(odd & (y > 0), 10 * y, y)
+    return total(z**2 + ripples(z))
 
 
-def linear_slope(task: Task, offset: Offset) -> Gap:
-    return jnp.sum(task.scale * jnp.maximum(-sign(task.x_opt) * offset, 0.0))
+def linear_slope(task: Task, offset: Offsets) -> Gaps:
+    return task.scale @ jnp.maximum(-sign(task.x_opt)[:, None] * offset, 0.0)
 
 
-def attractive_sector(task: Task, offset: Offset) -> Gap:
+def attractive_sector(task: Task, offset: Offsets) -> Gaps:
     z = task.inner @ offset
-    s = jnp.where(z * task.x_opt > 0, 100.0, 1.0)
-    value = oscillate(jnp.sum((s * z) ** 2))
-    return value * jnp.exp(-0.1 * log_abs(value))
+    s = jnp.where(z * task.x_opt[:, None] > 0, 100.0, 1.0)
+    value = oscillate(total((s * z) ** 2))
+    return value * jnp.exp(-0.1 * log_abs(value))  # value^0.9
 
 
-def step_ellipsoid(task: Task, offset: Offset) -> Gap:
+def step_ellipsoid(task: Task, offset: Offsets) -> Gaps:
     z_hat = task.inner @ offset
     z_tilde = jnp.where(jnp.abs(z_hat) > 0.5, jnp.floor(z_hat + 0.5), jnp.floor(10 * z_hat + 0.5) / 10)
     z = task.outer @ z_tilde
-    return 0.1 * jnp.maximum(jnp.abs(z_hat[0]) / 1e4, jnp.sum(task.scale * z**2))
+    return 0.1 * jnp.maximum(jnp.abs(z_hat[0]) / 1e4, task.scale @ z**2)
 
 
-def rosenbrock(task: Task, offset: Offset) -> Gap:
-    return over_pairs(task, rosenbrock_terms(task.scale * offset))
+def rosenbrock(task: Task, offset: Offsets) -> Gaps:
+    return over_pairs(task, rosenbrock_terms(task.scale[:, None] * offset))
 
 
-def rosenbrock_rotated(task: Task, offset: Offset) -> Gap:
+def rosenbrock_rotated(task: Task, offset: Offsets) -> Gaps:
     return over_pairs(task, rosenbrock_terms(task.inner @ offset))
 
 
-def ellipsoid(task: Task, offset: Offset) -> Gap:
-    z = oscillate(task.inner @ offset)
-    return jnp.sum(task.scale * z**2)
+def ellipsoid(task: Task, offset: Offsets) -> Gaps:
+    return task.scale @ oscillate(task.inner @ offset) ** 2
 
 
-def discus(task: Task, offset: Offset) -> Gap:
-    z = oscillate(task.inner @ offset)
-    return 1e6 * z[0] ** 2 + jnp.sum(z[1:] ** 2)
+def bent_cigar(task: Task, offset: Offsets) -> Gaps:
+    z = task.outer @ asymmetric(0.5, task.ramp, task.inner @ offset)
+    return task.scale @ z**2
 
 
-def bent_cigar(task: Task, offset: Offset) -> Gap:
-    z = task.outer @ asymmetric(task.inner @ offset, 0.5, task.ramp)
-    return z[0] ** 2 + 1e6 * jnp.sum(z[1:] ** 2)
-
-
-def sharp_ridge(task: Task, offset: Offset) -> Gap:
+def sharp_ridge(task: Task, offset: Offsets) -> Gaps:
     z = task.inner @ offset
-    return z[0] ** 2 + 100 * jnp.sqrt(jnp.sum(z[1:] ** 2))
+    return z[0] ** 2 + 100 * jnp.sqrt(total(z[1:] ** 2))
 
 
-def different_powers(task: Task, offset: Offset) -> Gap:
+def different_powers(task: Task, offset: Offsets) -> Gaps:
     z = task.inner @ offset
-    return jnp.sqrt(jnp.sum(jnp.exp((2 + 4 * task.ramp) * log_abs(z))))
+    return jnp.sqrt(total(jnp.exp((2 + 4 * task.ramp)[:, None] * log_abs(z))))
 
 
-def rastrigin(task: Task, offset: Offset) -> Gap:
-    z = task.outer @ asymmetric(oscillate(task.inner @ offset), 0.2, task.ramp)
-    return ripple(z) + jnp.sum(z**2)
+def rastrigin(task: Task, offset: Offsets) -> Gaps:
+    z = task.outer @ asymmetric(0.2, task.ramp, oscillate(task.inner @ offset))
+    return total(z**2 + ripples(z))
 
 
-def weierstrass(task: Task, offset: Offset) -> Gap:
+def weierstrass(task: Task, offset: Offsets) -> Gaps:
     z = task.outer @ oscillate(task.inner @ offset)
     # 1 - cos(2 pi 3^k z) = 2 sin^2(pi 3^k z), and sin^2(3t) = sin^2(t) (3 - 4 sin^2(t))^2.
     square = sin_pi(z) ** 2
-    total = jnp.zeros_like(z)
+    waves = jnp.zeros_like(z)
     for k in range(12):
-        total += 2 * 0.5**k * square
+        waves += 2 * 0.5**k * square
         square = square * (3 - 4 * square) ** 2
-    return 10 * (jnp.sum(total) / task.num_dims) ** 3
+    return 10 * (total(waves) / task.num_dims) ** 3
 
 
-def schaffers_f7(task: Task, offset: Offset) -> Gap:
-    z = task.outer @ asymmetric(task.inner @ offset, 0.5, task.ramp)
+def schaffers_f7(task: Task, offset: Offsets) -> Gaps:
+    z = task.outer @ asymmetric(0.5, task.ramp, task.inner @ offset)
     s = jnp.sqrt(z[:-1] ** 2 + z[1:] ** 2)
     waves = sin(50 * jnp.exp(0.2 * log_abs(s))) ** 2
     return (over_pairs(task, jnp.sqrt(s) * (1 + waves)) / (task.num_dims - 1)) ** 2
 
 
-def griewank_rosenbrock(task: Task, offset: Offset) -> Gap:
+def griewank_rosenbrock(task: Task, offset: Offsets) -> Gaps:
     s = rosenbrock_terms(task.inner @ offset)
     return 10 * over_pairs(task, s / 4000 + 2 * sin(s / 2) ** 2) / (task.num_dims - 1)
 
@@ -151,51 +145,53 @@ def griewank_rosenbrock(task: Task, offset: Offset) -> Gap:
 SCHWEFEL_OPTIMUM = 4.2096874637 / 2
 
 
-def schwefel(task: Task, offset: Offset) -> Gap:
+def schwefel(task: Task, offset: Offsets) -> Gaps:
     z_opt = 200 * SCHWEFEL_OPTIMUM
     r_opt = math.sqrt(z_opt)
-    y = 2 * sign(task.x_opt) * offset
-    step = 100 * task.scale * (y + 0.25 * jnp.concatenate([jnp.zeros(1, y.dtype), y[:-1]]))
+    y = 2 * sign(task.x_opt)[:, None] * offset
+    step = 100 * task.scale[:, None] * (y + 0.25 * jnp.concatenate([jnp.zeros_like(y[:1]), y[:-1]]))
     z = z_opt + step
     # z_opt sin(r_opt) - z sin(r) with r = r_opt + 2a = sqrt|z|, in terms of a, which is small near the optimum.
     a = 0.5 * jnp.where(z > 0, step, -step - 2 * z_opt) / (jnp.sqrt(jnp.abs(z)) + r_opt)
     sin_a, cos_a = sin(a), sin(a + math.pi / 2)
     sin_r = math.sin(r_opt) * (1 - 2 * sin_a**2) + math.cos(r_opt) * 2 * sin_a * cos_a
-    middle = math.cos(r_opt) * cos_a - math.sin(r_opt) * sin_a
-    terms = -step * sin_r - 2 * z_opt * middle * sin_a
+    cos_middle = math.cos(r_opt) * cos_a - math.sin(r_opt) * sin_a
+    terms = -step * sin_r - 2 * z_opt * cos_middle * sin_a
     excess = jnp.maximum(jnp.abs(z) - 500, 0.0) ** 2
-    return 0.01 * jnp.sum(jnp.where(task.mask, terms / task.num_dims + excess, 0.0))
+    return 0.01 * total(jnp.where(task.mask[:, None], terms / task.num_dims + excess, 0.0))
 
 
-def gallagher(task: Task, offset: Offset) -> Gap:
-    distances = (task.inner @ offset)[None, :] - task.peaks.centers
-    forms = jnp.sum(task.peaks.scales * distances**2, axis=1)
-    heights = task.peaks.heights
+def gallagher(task: Task, offset: Offsets) -> Gaps:
+    heights = task.peaks.heights[:, None]
+    distances = (task.inner @ offset)[None, :, :] - task.peaks.centers[:, :, None]
+    forms = jnp.sum(task.peaks.scales[:, :, None] * distances**2, axis=1)
     # 10 - height * exp(-q), without cancellation at the optimum, whose height is 10.
     gaps = (10 - heights) - heights * jnp.expm1(-0.5 * forms / task.num_dims)
-    return oscillate(jnp.min(gaps)) ** 2
+    return oscillate(jnp.min(gaps, axis=0)) ** 2
 
 
-def katsuura(task: Task, offset: Offset) -> Gap:
+def katsuura(task: Task, offset: Offsets) -> Gaps:
     z = task.inner @ offset
-    powers = 2.0 ** jnp.arange(1, 33)[:, None]
-    multiples = powers * z[None, :]
-    ruggedness = jnp.sum(jnp.abs(multiples - jnp.round(multiples)) / powers, axis=0)
-    log_product = jnp.sum(jnp.log1p(jnp.arange(1, z.shape[0] + 1) * ruggedness))
+    ruggedness = jnp.zeros_like(z)
+    for k in range(1, 33):
+        multiple = 2.0**k * z
+        ruggedness += jnp.abs(multiple - jnp.round(multiple)) / 2.0**k
+    log_product = total(jnp.log1p(jnp.arange(1, z.shape[0] + 1)[:, None] * ruggedness))
     return 10 / task.num_dims**2 * jnp.expm1(10 / task.num_dims**1.2 * log_product)
 
 
-def lunacek_bi_rastrigin(task: Task, offset: Offset) -> Gap:
+def lunacek_bi_rastrigin(task: Task, offset: Offsets) -> Gaps:
     mu0 = 2.5
     s = 1 - 1 / (2 * jnp.sqrt(task.num_dims + 20.0) - 8.2)
     mu1 = -jnp.sqrt((mu0**2 - 1) / s)
-    y = 2 * sign(task.x_opt) * offset  # x_hat - mu0
-    second = task.num_dims + s * jnp.sum(jnp.where(task.mask, (y + mu0 - mu1) ** 2, 0.0))
-    return jnp.minimum(jnp.sum(y**2), second) + ripple(task.inner @ y)
+    y = 2 * sign(task.x_opt)[:, None] * offset  # x_hat - mu0
+    first = total(y**2)
+    second = task.num_dims + s * total(jnp.where(task.mask[:, None], (y + mu0 - mu1) ** 2, 0.0))
+    return jnp.minimum(first, second) + total(ripples(task.inner @ y))
 
 
 class Function(NamedTuple):
-    """One row of the table. `family` is the smallest of the paper's families that it belongs to, None if it is held out."""
+    """One row of the table; `family` is the smallest of the paper's families that has it, None if it is held out."""
 
     id: int
     name: str
@@ -259,7 +255,7 @@ _TABLE = (
         9, "rosenbrock_rotated", MODERATE, rosenbrock_rotated, inner=stretched, coco_optimum=geometry.coco_unit_point
     ),
     Function(10, "ellipsoid", ILL_CONDITIONED, ellipsoid, inner=rotated, scale=condition(1e6)),
-    Function(11, "discus", ILL_CONDITIONED, discus, "medium", inner=rotated),
+    Function(11, "discus", ILL_CONDITIONED, ellipsoid, "medium", inner=rotated, scale=first_and_others(1e6, 1.0)),
     Function(
         12,
         "bent_cigar",
@@ -267,13 +263,12 @@ _TABLE = (
         bent_cigar,
         inner=rotated,
         outer=rotated,
+        scale=first_and_others(1.0, 1e6),
         coco_optimum=geometry.coco_bent_cigar,
     ),
     Function(13, "sharp_ridge", ILL_CONDITIONED, sharp_ridge, inner=rotated_conditioned_rotated(10.0)),
     Function(14, "different_powers", ILL_CONDITIONED, different_powers, inner=rotated),
-    Function(
-        15, "rastrigin", MULTI_MODAL, rastrigin, "medium", inner=rotated, outer=rotated_conditioned_rotated(10.0)
-    ),
+    Function(15, "rastrigin", MULTI_MODAL, rastrigin, "medium", inner=rotated, outer=rotated_conditioned_rotated(10.0)),
     Function(
         16,
         "weierstrass",

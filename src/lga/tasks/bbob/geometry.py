@@ -22,6 +22,10 @@ def condition(number: float) -> Callable[[Frame], Any]:
     return lambda frame: number**frame.ramp
 
 
+def first_and_others(first: float, others: float) -> Callable[[Frame], Any]:
+    return lambda frame: np.where(np.arange(len(frame.ramp)) == 0, first, others) + 0.0 * frame.ramp
+
+
 def rotated(frame: Frame) -> Any:
     return frame.R
 

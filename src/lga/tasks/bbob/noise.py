@@ -1,7 +1,7 @@
 """Noise models of the noisy BBOB suite (Hansen et al., 2009), applied to gaps.
 
-A model maps `(key, gaps, num_dims)` to noisy gaps. Gaps below 1e-8 stay undisturbed; all others get 1.01e-8 on top of the noise, so
-a noisy gap of the disturbed region never beats the target of 1e-8 by less than what it is.
+A model maps `(key, gaps, num_dims)` to noisy gaps. Gaps below the target of 1e-8 stay undisturbed; all others get
+1.01e-8 on top of the noise, so noise alone never reaches the target.
 """
 
 import math
@@ -52,7 +52,7 @@ def uniform(severity: float) -> NoiseModel:
 
 
 def cauchy(alpha: float, probability: float) -> NoiseModel:
-    """gap + alpha max(0, 1000 + B C), with B from a Bernoulli(probability) and C from a standard Cauchy distribution."""
+    """gap + alpha max(0, 1000 + B C), with B ~ Bernoulli(probability) and C ~ standard Cauchy."""
 
     def disturb(key: Key[Array, ""], gaps: Gaps, num_dims: Int[Array, ""]) -> Gaps:
         key_outlier, key_size = jax.random.split(key)

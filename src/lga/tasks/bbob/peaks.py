@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 from numpy import ndarray
 
 from lga.tasks.bbob import coco
@@ -13,8 +13,8 @@ from lga.tasks.bbob.task import Peaks
 LARGEST_CONDITION = 1000.0
 
 
-def no_peaks(num_peaks: int, max_dims: int) -> Peaks:
-    return Peaks(np.zeros((num_peaks, max_dims)), np.zeros((num_peaks, max_dims)), np.zeros(num_peaks))
+def no_peaks(max_dims: int) -> Peaks:
+    return Peaks(np.zeros((0, max_dims)), np.zeros((0, max_dims)), np.zeros(0))
 
 
 def coco_peaks(peak_set: PeakSet, seed: int, rotation: Float[ndarray, "d d"], x_opt: Float[ndarray, "d"]) -> Peaks:
@@ -34,7 +34,7 @@ def coco_peaks(peak_set: PeakSet, seed: int, rotation: Float[ndarray, "d d"], x_
     )
 
 
-def random_ranks(key: Key[Array, ""], active: Array) -> Int[Array, "*shape"]:
+def random_ranks(key: Key[Array, ""], active: Bool[Array, "*shape"]) -> Int[Array, "*shape"]:
     """A random permutation of the ranks 0, 1, ... of the active entries along the last axis; the others come last."""
     draws = jnp.where(active, jax.random.uniform(key, active.shape), jnp.inf)
     return jnp.argsort(jnp.argsort(draws, axis=-1), axis=-1)
@@ -46,9 +46,9 @@ def random_peaks(
     index: Int[Array, ""],
     rotation: Float[Array, "d d"],
     x_opt: Float[Array, "d"],
-    mask: Array,
+    mask: Bool[Array, "d"],
 ) -> Peaks:
-    """Peaks of `peak_sets[index]`, drawn as COCO does and padded to the largest set; peaks that are absent have height zero."""
+    """The peaks of `peak_sets[index]`, distributed as COCO's, padded to the largest set with peaks of height zero."""
     key_level, key_exponent, key_position = jax.random.split(key, 3)
     count, width, condition = jnp.array(peak_sets)[index]
     largest = max(peak_set.count for peak_set in peak_sets)

@@ -1,11 +1,13 @@
 """What one BBOB task is made of."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import Array
+from jaxtyping import Array, Bool, Float, Int
+
+from lga.core.tree import tree_dataclass
 
 
 class Frame(NamedTuple):
@@ -25,29 +27,35 @@ class Peaks(NamedTuple):
     heights: Any  # [P] 10 for the optimum, zero for absent peaks
 
 
-@jax.tree_util.register_dataclass
+@jax.tree_util.register_static
 @dataclass(frozen=True)
+class Branches:
+    """The functions and noise models that a task's indices choose from: static, part of the type of a task."""
+
+    functions: tuple[str, ...]
+    noise_models: tuple[str, ...]
+
+
+@tree_dataclass
 class Task:
     """One function with its optimum, rotations and noise model, padded to D >= `num_dims` coordinates.
 
-    All tasks of a family have leaves of the same shapes, so they can be stacked. `family` and `noise_models` are static:
-    they name the branches that `function_index` and `noise_index` choose from.
+    Tasks with the same branches have leaves of the same shapes, so they can be stacked.
     """
 
-    function_index: Array  # [] into `family`
-    noise_index: Array  # [] into `noise_models`
-    num_dims: Array  # [] number of active coordinates
-    ramp: Array  # [D]
-    x_opt: Array  # [D]
-    f_opt: Array  # [] what COCO adds to the gap
-    inner: Array  # [D, D] linear map before the nonlinear transformations
-    outer: Array  # [D, D] linear map after them
-    scale: Array  # [D] conditioning of the coordinates
+    function_index: Int[Array, "*tasks"]
+    noise_index: Int[Array, "*tasks"]
+    num_dims: Int[Array, "*tasks"]  # number of active coordinates
+    ramp: Float[Array, "*tasks d"]
+    x_opt: Float[Array, "*tasks d"]
+    f_opt: Float[Array, "*tasks"]  # what COCO adds to the gap
+    inner: Float[Array, "*tasks d d"]  # linear map before the nonlinear transformations
+    outer: Float[Array, "*tasks d d"]  # linear map after them
+    scale: Float[Array, "*tasks d"]  # conditioning of the coordinates
     peaks: Peaks
-    family: tuple[str, ...] = field(metadata={"static": True})
-    noise_models: tuple[str, ...] = field(metadata={"static": True})
+    branches: Branches
 
     @property
-    def mask(self) -> Array:
-        """[D] which coordinates are active."""
+    def mask(self) -> Bool[Array, "d"]:
+        """Which coordinates are active."""
         return jnp.arange(self.x_opt.shape[-1]) < self.num_dims

@@ -1,0 +1,143 @@
+"""Settings of meta-training, and the presets that people start from."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from lga.core.checks import require, require_known, require_positive_integer
+from lga.operators.theta import ThetaConfig
+from lga.tasks import bbob
+
+
+@dataclass(frozen=True)
+class MetaConfig:
+    """All that decides the outcome of a run. The defaults are the paper's."""
+
+    seed: int = 0
+    """Seed of everything random."""
+
+    learned: tuple[str, ...] = ("select", "rate")
+    """Operators that are learned (any of select, rate, sample, cross); the others are hand-designed."""
+    key_dim: int = 16
+    """Width of the attention, over all heads."""
+    num_heads: int = 2
+    """Heads of the attention."""
+
+    num_children: tuple[int, ...] = (16,)
+    """Inner population sizes; one of them is drawn for each meta-generation."""
+    num_generations: tuple[int, int] = (50, 50)
+    """Smallest and largest inner horizon; one is drawn for each meta-generation."""
+    elite_ratio: float = 1.0
+    """Parents for each child."""
+
+    family: tuple[str, ...] = ("large",)
+    """A family of BBOB functions (small, medium, large, all), or names of functions."""
+    dims: tuple[int, int] = (2, 10)
+    """Smallest and largest number of dimensions of a task."""
+    sigma0: tuple[float, float] = (0.01, 0.5)
+    """Smallest and largest initial mutation rate of a task."""
+    noise: tuple[str, ...] = tuple(bbob.NOISE_MODELS)
+    """Noise models; one is drawn for each task."""
+
+    meta_generations: int = 750
+    """Updates of the meta-optimiser."""
+    meta_population: int = 512
+    """Candidate algorithms in each meta-generation (M)."""
+    num_tasks: int = 256
+    """Tasks that each of them is tried on (J)."""
+    objective: str = "minN-finalT"
+    """What a search is judged by: minN-finalT, minN-minT, meanN-minT or meanN-finalT."""
+    normalisation: str = "z_score"
+    """How outcomes on a task are made comparable: z_score, log_z_score or rank."""
+    aggregation: str = "median"
+    """How the tasks are summed up: median or mean."""
+
+    optimizer: str = "open_es"
+    """Meta-optimiser: open_es, snes, pgpe, sep_cma_es, cma_es or ga."""
+    learning_rate: float = 0.01
+    learning_rate_decay: float = 0.999
+    learning_rate_final: float = 0.001
+    meta_sigma: float = 0.1
+    """Deviation of the candidates around the meta-mean."""
+    meta_sigma_decay: float = 0.999
+    meta_sigma_final: float = 0.001
+    mean_decay: float = 0.0
+    """Share of the meta-mean that is forgotten in each meta-generation (the paper's lambda)."""
+
+    validate_every: int = 25
+    """Meta-generations between two validations."""
+
+    def __post_init__(self) -> None:
+        # Lists come from JSON and from the command line.
+        for field in fields(self):
+            if isinstance(value := getattr(self, field.name), list):
+                object.__setattr__(self, field.name, tuple(value))
+        check(self)
+
+    @property
+    def theta_config(self) -> ThetaConfig:
+        return ThetaConfig(self.learned, self.key_dim, self.num_heads)
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        return bbob.family_members(self.family[0] if self.family[0] in bbob.FAMILIES else self.family)
+
+
+OBJECTIVES = ("minN-finalT", "minN-minT", "meanN-minT", "meanN-finalT")
+NORMALISATIONS = ("z_score", "log_z_score", "rank")
+AGGREGATIONS = ("median", "mean")
+OPTIMIZERS = ("open_es", "snes", "pgpe", "sep_cma_es", "cma_es", "ga")
+ANTITHETIC = ("open_es", "pgpe")
+
+
+def check(config: MetaConfig) -> None:
+    """Refuses impossible settings, each with a sentence."""
+    for name in ("key_dim", "num_heads", "meta_generations", "meta_population", "num_tasks", "validate_every"):
+        require_positive_integer(name, getattr(config, name))
+    require(len(config.num_children) > 0, "num_children is empty, but must hold at least one population size.")
+    for size in config.num_children:
+        require_positive_integer("num_children", size)
+    for name in ("num_generations", "dims", "sigma0"):
+        low, high = getattr(config, name)
+        require(low <= high, f"{name} is ({low}, {high}), but the smaller number must come first.")
+    require(config.num_generations[0] >= 1, f"num_generations starts at {config.num_generations[0]}, but must be at least 1.")
+    require(config.sigma0[0] > 0, f"sigma0 starts at {config.sigma0[0]}, but must be more than 0.")
+    require(0 <= config.elite_ratio <= 1, f"elite_ratio is {config.elite_ratio}, but must lie between 0 and 1.")
+    require(0 <= config.mean_decay < 1, f"mean_decay is {config.mean_decay}, but must be at least 0 and less than 1.")
+    require(config.meta_sigma > 0, f"meta_sigma is {config.meta_sigma}, but must be more than 0.")
+    require_known("objective", config.objective, OBJECTIVES)
+    require_known("normalisation", config.normalisation, NORMALISATIONS)
+    require_known("aggregation", config.aggregation, AGGREGATIONS)
+    require_known("optimizer", config.optimizer, OPTIMIZERS)
+    require(config.meta_population >= 4, f"meta_population is {config.meta_population}, but must be at least 4.")
+    require(
+        config.optimizer not in ANTITHETIC or config.meta_population % 2 == 0,
+        f"meta_population is {config.meta_population}, but {config.optimizer} samples in mirrored pairs: it must be even.",
+    )
+    require(
+        config.optimizer != "ga" or config.mean_decay == 0,
+        f"mean_decay is {config.mean_decay}, but the optimizer 'ga' has no mean that could decay: it must be 0.",
+    )
+    for model in config.noise:
+        require_known("noise", model, bbob.NOISE_MODELS)
+    _ = config.theta_config, config.functions
+
+
+PRESETS: dict[str, MetaConfig] = {
+    "smoke": MetaConfig(
+        num_generations=(20, 20), meta_generations=20, meta_population=16, num_tasks=8, family=("medium",), validate_every=5
+    ),
+    "laptop": MetaConfig(meta_generations=400, meta_population=64, num_tasks=32, validate_every=10),
+    "standard": MetaConfig(meta_population=256, num_tasks=128),
+    "paper": MetaConfig(),
+}
+
+
+def changed_fields(old: dict[str, Any], new: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Which settings differ, with both values."""
+
+    def plain(value: Any) -> Any:
+        return list(value) if isinstance(value, tuple) else value
+
+    names = sorted(old.keys() | new.keys())
+    pairs = {name: (plain(old.get(name)), plain(new.get(name))) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}

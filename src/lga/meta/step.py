@@ -1,0 +1,112 @@
+"""One meta-generation: ask, try every candidate on every task, tell. The candidates are spread over all devices."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jaxtyping import Array, Float, Int
+
+from lga.meta.config import MetaConfig
+from lga.meta.objective import Trial, candidate_outcomes, meta_fitness, sample_trials
+from lga.meta.optimizers import MetaOptimizer
+
+# Candidates that are worked on at once: enough to fill the vector lanes, few enough to stay in the cache.
+LARGEST_CHUNK = 64
+# Chunks are a quarter of a small meta-population, so that up to four devices share it without a change of the arithmetic.
+SMALLEST_SHARE = 4
+
+
+def candidates_at_once(config: MetaConfig, memory_gib: float) -> int:
+    """The chunk size: it depends on the settings alone, so the number of devices does not change a single bit."""
+    chunk = 1
+    while (
+        config.meta_population % (2 * chunk) == 0
+        and 2 * chunk <= min(LARGEST_CHUNK, config.meta_population // SMALLEST_SHARE)
+        and 2 * chunk * bytes_per_candidate(config) <= memory_gib * 2**30
+    ):
+        chunk *= 2
+    return chunk
+
+
+def bytes_per_candidate(config: MetaConfig) -> int:
+    """A generous estimate of what one search holds: archives and children, their copies, and the attention matrices."""
+    n, d = max(config.num_children), config.dims[1]
+    per_dimension = n * n * config.num_heads * d if "cross" in config.learned else 0
+    return 4 * (12 * n * d + 6 * n * n * config.num_heads + 3 * per_dimension)
+
+
+def member_mesh(config: MetaConfig, chunk: int) -> Mesh:
+    """All devices, or as many of them as divide the chunks evenly."""
+    devices = jax.devices()
+    num_chunks = config.meta_population // chunk
+    count = max(n for n in range(1, len(devices) + 1) if num_chunks % n == 0)
+    return Mesh(np.asarray(devices[:count]), ("members",))
+
+
+def population_outcomes(
+    config: MetaConfig, mesh: Mesh, chunk: int, num_children: int
+) -> Callable[[Float[Array, "m w"], Trial, Int[Array, ""]], Float[Array, "m j"]]:
+    """Outcomes of all candidates on all trials."""
+    outcomes = candidate_outcomes(config, num_children)
+
+    def local_outcomes(weights: Float[Array, "k w"], trials: Trial, num_generations: Int[Array, ""]):
+        chunks = weights.reshape(-1, chunk, weights.shape[1])
+
+        def on_trial(trial: Trial) -> Float[Array, " k"]:
+            return jax.lax.map(lambda some: outcomes(some, trial, num_generations), chunks).reshape(-1)
+
+        return jax.lax.map(on_trial, trials).T
+
+    members, everywhere = PartitionSpec("members"), PartitionSpec()
+    return jax.shard_map(
+        local_outcomes, mesh=mesh, in_specs=(members, everywhere, everywhere), out_specs=members, check_vma=False
+    )
+
+
+def meta_step(
+    config: MetaConfig, optimizer: MetaOptimizer, mesh: Mesh, chunk: int
+) -> Callable[[Any, int, int, int], tuple[Any, dict[str, Float[Array, ""]]]]:
+    """The function (state, meta_generation, num_children, num_generations) -> (state, figures).
+
+    Only the searches are spread over the mesh. Sampling and updating are programs of one device, run alike in every
+    process, so their sums have one order whatever the number of devices.
+    """
+
+    def generation_keys(meta_generation):
+        return jax.random.split(jax.random.fold_in(jax.random.key(config.seed), meta_generation), 3)
+
+    @jax.jit
+    def before(state: Any, meta_generation: Int[Array, ""]):
+        key_ask, key_trials, _ = generation_keys(meta_generation)
+        candidates, state = optimizer.ask(key_ask, state)
+        return candidates, sample_trials(key_trials, config), state
+
+    @partial(jax.jit, static_argnums=0, out_shardings=NamedSharding(mesh, PartitionSpec()))
+    def try_out(num_children: int, candidates, trials: Trial, num_generations) -> Float[Array, "m j"]:
+        return population_outcomes(config, mesh, chunk, num_children)(candidates, trials, num_generations)
+
+    @jax.jit
+    def after(state: Any, meta_generation: Int[Array, ""], candidates, outcomes):
+        _, _, key_tell = generation_keys(meta_generation)
+        fitness = meta_fitness(outcomes, config.normalisation, config.aggregation)
+        state = optimizer.tell(key_tell, state, candidates, fitness)
+        figures = {
+            "median_log10_outcome": jnp.nanmedian(jnp.log10(jnp.maximum(outcomes, 1e-8))),
+            "failed_outcomes": jnp.mean(~jnp.isfinite(outcomes)),
+            "spread_of_fitness": jnp.std(fitness),
+            "norm_of_centre": jnp.linalg.norm(optimizer.centre(state)),
+        }
+        return state, figures
+
+    def step(state: Any, meta_generation: int, num_children: int, num_generations: int):
+        candidates, trials, state = before(state, meta_generation)
+        # As host arrays, which every process may hand to a program of all processes.
+        shared = jax.tree.map(np.asarray, (candidates, trials))
+        outcomes = np.asarray(try_out(num_children, *shared, np.int32(num_generations)))
+        return after(state, meta_generation, candidates, outcomes)
+
+    return step

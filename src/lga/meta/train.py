@@ -1,0 +1,101 @@
+"""The training loop: meta-generations, validation, checkpoints. Killed and resumed, it ends with the same bits."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from lga.meta.config import MetaConfig
+from lga.meta.optimizers import meta_optimizer
+from lga.meta.run_directory import BEST, FINAL, RunDirectory, load_checkpoint
+from lga.meta.step import candidates_at_once, member_mesh, meta_step
+from lga.meta.validate import ValidationProtocol, protocol_description, validator
+from lga.operators.theta import Theta, load_theta, ravel_theta, save_theta, theta_layout
+
+SECONDS_BETWEEN_CHECKPOINTS = 20.0
+
+
+def train(
+    config: MetaConfig,
+    directory: Path,
+    *,
+    resume: bool = False,
+    memory_gib: float = 8.0,
+    report: Callable[[dict[str, Any]], None] = lambda entry: None,
+) -> Theta:
+    """Runs or continues a training run and returns its best weights, by validation.
+
+    `report` is called after each meta-generation with what is also written to the metrics. Over several processes each
+    runs this function on its share of the candidates; the first one validates and writes.
+    """
+    writer = RunDirectory(directory, config, resume) if jax.process_index() == 0 else None
+    try:
+        return _train(config, directory, writer, memory_gib, report)
+    finally:
+        if writer:
+            writer.close()
+
+
+def _train(config, directory, writer, memory_gib, report) -> Theta:
+    flat, unravel = ravel_theta(theta_layout(config.theta_config))
+    optimizer = meta_optimizer(config, flat.size)
+    chunk = candidates_at_once(config, memory_gib)
+    step = meta_step(config, optimizer, member_mesh(config, chunk), chunk)
+    protocol = ValidationProtocol(functions=config.functions)
+    validate = validator(protocol, config.elite_ratio)
+    fresh = jax.tree.map(np.asarray, optimizer.init(jax.random.key(config.seed)))
+    done, state, best = load_checkpoint(directory, fresh)
+    if writer:
+        writer.forget_metrics_after(done)
+
+    def weights(state) -> Theta:
+        return unravel(jnp.asarray(np.asarray(optimizer.centre(state))))
+
+    def provenance(meta_generation: int, validation: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "run": asdict(config),
+            "meta_generation": meta_generation,
+            "validation": validation | {"protocol": protocol_description(protocol)},
+        }
+
+    last_save = time.monotonic()
+    for meta_generation, (num_children, num_generations) in enumerate(budgets(config), start=1):
+        if meta_generation <= done:
+            continue
+        begin = time.monotonic()
+        state, figures = step(state, meta_generation, num_children, num_generations)
+        figures = {name: float(value) for name, value in figures.items()}
+        seconds = time.monotonic() - begin
+        if not writer:
+            continue
+        entry = {"meta_generation": meta_generation, "num_children": num_children, "num_generations": num_generations}
+        searches = config.meta_population * config.num_tasks
+        entry |= {"seconds": seconds, "inner_generations_per_second": searches * num_generations / seconds, **figures}
+        at_end = meta_generation == config.meta_generations
+        if meta_generation % config.validate_every == 0 or at_end:
+            validation = validate(weights(state))
+            entry["validation"] = validation
+            if best is None or validation["score"] < best["validation"]["score"]:
+                best = {"meta_generation": meta_generation, "validation": validation}
+                save_theta(directory / BEST, weights(state), provenance(meta_generation, validation))
+            if at_end:
+                save_theta(directory / FINAL, weights(state), provenance(meta_generation, validation))
+        writer.log(entry)
+        if at_end or time.monotonic() - last_save > SECONDS_BETWEEN_CHECKPOINTS:
+            writer.save_checkpoint(meta_generation, state, best)
+            last_save = time.monotonic()
+        report(entry)
+    return load_theta(directory / BEST)[0] if writer else weights(state)
+
+
+def budgets(config: MetaConfig) -> Iterator[tuple[int, int]]:
+    """Population size and horizon of each meta-generation, a function of the seed alone."""
+    shortest, longest = config.num_generations
+    for meta_generation in range(config.meta_generations):
+        draw = np.random.default_rng([config.seed, meta_generation])
+        yield int(draw.choice(config.num_children)), int(draw.integers(shortest, longest + 1))

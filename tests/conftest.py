@@ -1,0 +1,32 @@
+"""Strict settings for all tests: ranks are never promoted in silence, and property tests are the same in every run."""
+
+import jax
+import pytest
+from hypothesis import HealthCheck, settings
+
+jax.config.update("jax_numpy_rank_promotion", "raise")
+
+settings.register_profile(
+    "lga",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=25,
+    # The first example of a shape compiles, which takes longer than all others.
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("lga")
+
+
+@pytest.fixture
+def no_key_reuse():
+    """A random key that is used twice raises an error."""
+    with jax.debug_key_reuse(True):
+        yield
+
+
+@pytest.fixture
+def ranks_promoted():
+    """For evosax, whose code adds vectors to matrices."""
+    with jax.numpy_rank_promotion("allow"):
+        yield

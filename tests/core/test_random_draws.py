@@ -1,0 +1,97 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from lga.core import random
+from lga.core.random import index_by_weight, log_uniform_factor, running_sum, standard_normal, uniform_index
+
+DRAWS = 40_000
+
+
+def largest_excess(counts, probabilities):
+    """How far the worst frequency is off, in units of its tolerance."""
+    counts, probabilities = np.asarray(counts, float), np.asarray(probabilities, float)
+    tolerance = 4 * np.sqrt(probabilities * (1 - probabilities) / counts.sum())
+    return np.max(np.abs(counts / counts.sum() - probabilities) / tolerance)
+
+
+@pytest.mark.parametrize("size", [5, 64, 200])
+def test_indices_come_as_often_as_their_weight(size):
+    weights = jnp.exp(jax.random.normal(jax.random.key(size), (size,)))
+    uniform = jax.random.uniform(jax.random.key(size + 1), (DRAWS,))
+    chosen = jax.vmap(index_by_weight, (0, None))(uniform, weights)
+    counts = np.bincount(chosen, minlength=size)
+    assert largest_excess(counts, weights / jnp.sum(weights)) <= 1
+
+
+@pytest.mark.parametrize("size", [2, 17, 31, 64, 65, 300])
+def test_a_weight_of_zero_is_never_chosen(size):
+    choose = jax.jit(jax.vmap(index_by_weight))
+    generator = np.random.default_rng(size)
+    for zero_at in (0, -1):
+        weights = generator.random(size, np.float32) * (generator.random(size) < 0.5)
+        weights[size // 2] = weights[-1 - zero_at] = 1.0
+        weights[zero_at] = 0.0
+        # Uniform numbers at, just below and just above all ends are the ones that rounding could lead astray.
+        ends = np.asarray(running_sum(jnp.asarray(weights)))
+        at = (ends / ends[-1]).astype(np.float32)
+        below, above = np.nextafter(at, np.float32(0)), np.nextafter(at, np.float32(2))
+        uniform = np.clip(np.concatenate([at, below, above]), 0, np.nextafter(np.float32(1), np.float32(0)))
+        chosen = choose(jnp.asarray(uniform), jnp.broadcast_to(jnp.asarray(weights), (3 * size, size)))
+        assert np.all(weights[np.asarray(chosen)] > 0)
+
+
+@pytest.mark.parametrize("size", [1, 64, 65])
+def test_the_largest_uniform_number_chooses_the_last_weight(size):
+    weights = jnp.exp(jax.random.normal(jax.random.key(size), (size,)))
+    almost_one = jnp.asarray(np.nextafter(np.float32(1), np.float32(0)))
+    assert index_by_weight(almost_one, weights) == size - 1
+    assert index_by_weight(jnp.asarray(0.0), weights) == 0
+
+
+@pytest.mark.parametrize("weights", [jnp.zeros(4), jnp.full(4, jnp.nan), jnp.zeros(100), jnp.full(100, jnp.nan)])
+def test_weights_without_a_meaning_still_give_an_index(weights):
+    index = index_by_weight(jnp.asarray(0.5), weights)
+    assert 0 <= index < weights.shape[0]
+
+
+@pytest.mark.parametrize("size", [1, 33, 64])
+def test_both_forms_of_the_running_sum_agree(size, monkeypatch):
+    weights = jax.random.uniform(jax.random.key(size), (5, size))
+    product = running_sum(weights)
+    monkeypatch.setattr(random, "LARGEST_TRIANGLE", 0)
+    scan = running_sum(weights)
+    # Each partial sum rounds at most `size` times.
+    np.testing.assert_allclose(product, scan, rtol=size * np.finfo(np.float32).eps)
+    np.testing.assert_allclose(product, np.cumsum(np.asarray(weights, float), axis=1), rtol=size * 1.2e-7)
+
+
+def test_both_forms_choose_the_same_index(monkeypatch):
+    weights = jax.random.uniform(jax.random.key(0), (500, 40))
+    uniform = jax.random.uniform(jax.random.key(1), (500,))
+    product = jax.vmap(index_by_weight)(uniform, weights)
+    monkeypatch.setattr(random, "LARGEST_TRIANGLE", 0)
+    np.testing.assert_array_equal(product, jax.vmap(index_by_weight)(uniform, weights))
+
+
+def test_uniform_indices_are_equally_frequent():
+    counts = np.bincount(uniform_index(jax.random.key(3), DRAWS, 7), minlength=7)
+    assert counts.shape == (7,)
+    assert largest_excess(counts, np.full(7, 1 / 7)) <= 1
+
+
+def test_log_uniform_factors_shrink_as_often_as_they_grow():
+    logarithms = np.log2(log_uniform_factor(jax.random.key(4), 2.0, DRAWS))
+    assert np.all(np.abs(logarithms) <= 1 + 1e-6)
+    # The standard error of the mean of U(-1, 1) is sqrt(1/3 / draws); its largest of many is close to 1.
+    assert abs(logarithms.mean()) <= 4 * np.sqrt(1 / 3 / DRAWS)
+    assert np.abs(logarithms).max() > 0.999
+
+
+def test_noise_has_zero_mean_and_unit_variance():
+    noise = np.asarray(standard_normal(jax.random.key(5), 200, 200))
+    assert noise.shape == (200, 200)
+    assert abs(noise.mean()) <= 4 / np.sqrt(noise.size)
+    # The variance of a squared normal number is 2.
+    assert abs((noise**2).mean() - 1) <= 4 * np.sqrt(2 / noise.size)

@@ -1,0 +1,110 @@
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+import lga
+from lga.core import weights_io
+from lga.core.weights_io import WeightFileError, load_tensors, save_tensors, write_atomically
+
+TENSORS = {"b": np.arange(6, dtype=np.float32).reshape(2, 3), "a": np.array([1, -2], np.int32)}
+DESCRIPTION = {"kind": "test", "provenance": {"seed": 3, "note": "naïve", "nested": [1, {"x": None}]}}
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "tensors.safetensors"
+    save_tensors(path, TENSORS, DESCRIPTION)
+    return path
+
+
+def same_content(path) -> bool:
+    tensors, description = load_tensors(path)
+    return (
+        description == DESCRIPTION
+        and list(tensors) == sorted(TENSORS)
+        and all(tensors[name].dtype == TENSORS[name].dtype for name in TENSORS)
+        and all(np.array_equal(tensors[name], TENSORS[name]) for name in TENSORS)
+    )
+
+
+def test_tensors_and_description_come_back_exactly(path):
+    assert same_content(path)
+
+
+def test_a_tensor_that_is_not_contiguous_is_saved_as_it_is_seen(tmp_path):
+    path = tmp_path / "transposed.safetensors"
+    save_tensors(path, {"t": TENSORS["b"].T}, {})
+    np.testing.assert_array_equal(load_tensors(path)[0]["t"], TENSORS["b"].T)
+
+
+def test_equal_content_makes_equal_files(path, tmp_path):
+    other = tmp_path / "other.safetensors"
+    sha = save_tensors(other, dict(reversed(TENSORS.items())), dict(reversed(DESCRIPTION.items())))
+    assert other.read_bytes() == path.read_bytes()
+    assert sha in other.read_text(errors="ignore")
+
+
+def test_any_damaged_byte_is_noticed(path):
+    """Every byte in turn: the load fails with a sentence, or the damage changed nothing that can be read."""
+    content = path.read_bytes()
+    noticed = 0
+    for position in range(len(content)):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << position % 8
+        path.write_bytes(damaged)
+        try:
+            assert same_content(path), position
+        except WeightFileError as error:
+            noticed += 1
+            assert str(path) in str(error)
+    assert noticed > 0.95 * len(content)
+
+
+@pytest.mark.parametrize("kept", [0, 4, 60, -1])
+def test_a_truncated_file_is_noticed(path, kept):
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(WeightFileError, match=r"is damaged or was not written by lga: .+\.$"):
+        load_tensors(path)
+
+
+def test_a_newer_file_asks_for_an_update_whatever_else_it_holds(path):
+    metadata = {weights_io.ENTRY: json.dumps({"schema_version": weights_io.SCHEMA_VERSION + 1, "unheard": "of"})}
+    save_file(TENSORS, path, metadata=metadata)
+    with pytest.raises(WeightFileError, match=r"has schema version 2, but .* up to 1: update lga\.$"):
+        load_tensors(path)
+
+
+@pytest.mark.parametrize("metadata", [None, {"format": "np"}, {weights_io.ENTRY: "no json"}, {weights_io.ENTRY: "[1]"}])
+def test_a_foreign_file_is_told_apart(path, metadata):
+    save_file(TENSORS, path, metadata=metadata)
+    with pytest.raises(WeightFileError, match="was not written by lga"):
+        load_tensors(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"path is '.*nowhere', but must be an existing file of tensors\."):
+        load_tensors(tmp_path / "nowhere")
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_other(path, monkeypatch):
+    before = path.read_bytes()
+
+    def full_disk(descriptor):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(weights_io.os, "fsync", full_disk)
+    with pytest.raises(OSError, match="no space left"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_nothing_in_the_package_can_unpickle():
+    sources = list(Path(lga.__file__).parent.rglob("*.py"))
+    assert len(sources) > 20
+    loads = re.compile(r"import pickle|pickle\.load|allow_pickle\s*=\s*True|import (dill|cloudpickle|joblib)|torch\.load")
+    assert [source.name for source in sources if loads.search(source.read_text())] == []

@@ -1,0 +1,86 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from samples import progress_of, random_archive, random_theta
+
+from lga.core.population import Archive
+from lga.operators.attention import readout, selection_logits
+from lga.operators.features import sampling_features
+from lga.operators.sampling import attention_sampling, uniform_sampling
+from lga.operators.selection import attention_selection, joint_features, selection_weights, truncation_selection
+
+DRAWS = 20_000
+PARENTS, OFFSPRING = random_archive(1, 4), random_archive(2, 6)
+PROGRESS = progress_of(PARENTS)
+
+
+def draws(sample) -> np.ndarray:
+    return np.asarray(jax.jit(jax.vmap(sample))(jax.random.split(jax.random.key(5), DRAWS)))
+
+
+def with_fitness(archive: Archive, fitness) -> Archive:
+    return Archive(archive.solutions, jnp.asarray(fitness), archive.sigma, archive.age)
+
+
+def excess(counts, probabilities):
+    """How far the worst frequency is off, in units of its tolerance."""
+    tolerance = 4 * np.sqrt(probabilities * (1 - probabilities) / DRAWS)
+    return np.max(np.abs(counts / DRAWS - probabilities) / tolerance)
+
+
+def test_selection_draws_each_row_from_the_softmax_with_a_constant_one_for_the_parent():
+    theta = random_theta(3, scale=0.7).select
+    chosen = draws(lambda key: attention_selection(theta)(key, PARENTS, OFFSPRING, PROGRESS))
+    logits = selection_logits(theta, *joint_features(PARENTS.fitness, OFFSPRING.fitness, PROGRESS.best_fitness))
+    matrix = np.asarray(jax.nn.softmax(jnp.concatenate([logits, jnp.ones((4, 1))], axis=1)), float)
+    assert np.ptp(matrix) > 0.1
+    for row in range(4):
+        counts = np.bincount(chosen[:, row], minlength=10)
+        # Columns of children, then the column of the row's own parent; the other parents never come here.
+        assert excess(counts[[0, 1, 2, 3, 4, 5, 6 + row]], matrix[row]) <= 1
+        assert counts.sum() == counts[[0, 1, 2, 3, 4, 5, 6 + row]].sum()
+
+
+@pytest.mark.parametrize("scale", [0.0, 1.0, 100.0, float("nan")])
+def test_selected_is_a_child_or_the_parent_itself_whatever_the_weights(scale):
+    theta = jax.tree.map(lambda leaf: scale * leaf, random_theta(4).select)
+    chosen = attention_selection(theta)(jax.random.key(0), PARENTS, OFFSPRING, PROGRESS)
+    itself = 6 + np.arange(4)
+    assert np.all((chosen == itself) | ((chosen >= 0) & (chosen < 6)))
+
+
+def test_rows_of_the_selection_matrix_never_overflow():
+    logits = jnp.array([[1e4, 0.0], [-1e4, -2e4]])
+    weights = selection_weights(logits)
+    np.testing.assert_array_equal(weights, [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+
+
+@pytest.mark.parametrize("num_parents", [1, 3, 10])
+def test_truncation_keeps_what_a_sort_puts_first(num_parents):
+    parents = random_archive(6, num_parents)
+    chosen = truncation_selection()(jax.random.key(0), parents, OFFSPRING, PROGRESS)
+    union = np.concatenate([OFFSPRING.fitness, parents.fitness])
+    np.testing.assert_array_equal(union[np.asarray(chosen)], np.sort(union)[:num_parents])
+    assert len(set(chosen.tolist())) == num_parents
+
+
+def test_a_child_wins_a_tie_against_a_parent():
+    parents, offspring = with_fitness(PARENTS, [1.0, 1.0, 1.0, 1.0]), with_fitness(OFFSPRING, [1.0, 2.0, 1, 3, 1, 4])
+    chosen = truncation_selection()(jax.random.key(0), parents, offspring, PROGRESS)
+    np.testing.assert_array_equal(chosen, [0, 2, 4, 6])
+
+
+def test_uniform_sampling_takes_every_parent_equally_often():
+    sample = uniform_sampling()
+    chosen = draws(lambda key: sample(key, PARENTS, 1, PROGRESS))
+    assert excess(np.bincount(chosen[:, 0], minlength=4), np.full(4, 0.25)) <= 1
+
+
+def test_attention_sampling_follows_its_probabilities():
+    theta = random_theta(7, scale=1.0).sample
+    sample = attention_sampling(theta)
+    chosen = draws(lambda key: sample(key, PARENTS, 1, PROGRESS))
+    probabilities = np.asarray(jax.nn.softmax(readout(theta, sampling_features(PARENTS, PROGRESS))), float)
+    assert np.ptp(probabilities) > 0.1
+    assert excess(np.bincount(chosen[:, 0], minlength=4), probabilities) <= 1

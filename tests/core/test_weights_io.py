@@ -106,5 +106,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(path, monkeypatch):
 def test_nothing_in_the_package_can_unpickle():
     sources = list(Path(lga.__file__).parent.rglob("*.py"))
     assert len(sources) > 20
-    loads = re.compile(r"import pickle|pickle\.load|allow_pickle\s*=\s*True|import (dill|cloudpickle|joblib)|torch\.load")
+    loads = re.compile(
+        r"import pickle|pickle\.load|allow_pickle\s*=\s*True|import (dill|cloudpickle|joblib)|torch\.load"
+    )
     assert [source.name for source in sources if loads.search(source.read_text())] == []

@@ -18,10 +18,10 @@ from lga.core.tree import tree_dataclass
 class Trace:
     """One entry a generation (T of them)."""
 
-    best_so_far: Float[Array, "*batch t"]
-    generation_best: Float[Array, "*batch t"]
-    mean_sigma: Float[Array, "*batch t"]
-    failures: Int[Array, "*batch t"]
+    best_so_far: Float[Array, "*t"]
+    generation_best: Float[Array, "*t"]
+    mean_sigma: Float[Array, "*t"]
+    failures: Int[Array, "*t"]
     records: "Record | None" = None
 
 

@@ -1,6 +1,6 @@
 """Settings of meta-training, and the presets that people start from."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from lga.core.checks import require, require_known, require_positive_integer
@@ -67,10 +67,6 @@ class MetaConfig:
     """Meta-generations between two validations."""
 
     def __post_init__(self) -> None:
-        # Lists come from JSON and from the command line.
-        for field in fields(self):
-            if isinstance(value := getattr(self, field.name), list):
-                object.__setattr__(self, field.name, tuple(value))
         check(self)
 
     @property
@@ -130,6 +126,11 @@ PRESETS: dict[str, MetaConfig] = {
     "standard": MetaConfig(meta_population=256, num_tasks=128),
     "paper": MetaConfig(),
 }
+
+
+def from_json(settings: dict[str, Any]) -> MetaConfig:
+    """Settings as JSON holds them: tuples come back from lists."""
+    return MetaConfig(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
 
 
 def changed_fields(old: dict[str, Any], new: dict[str, Any]) -> dict[str, tuple[Any, Any]]:

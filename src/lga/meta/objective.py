@@ -49,7 +49,7 @@ def candidate_outcomes(
     over_children = jnp.min if config.objective.startswith("minN") else jnp.mean
     final_only = config.objective.endswith("finalT")
 
-    def outcomes(weights: Float[Array, "c w"], trial: Trial, num_generations: Int[Array, ""]) -> Float[Array, " c"]:
+    def outcomes(weights: Float[Array, "c w"], trial: Trial, num_generations: Int[Array, ""] | int) -> Float[Array, " c"]:
         key_start, key_first, key_search = jax.random.split(jax.random.wrap_key_data(trial.key_data), 3)
         start = uniform_start(key_start, num_children, config.dims[1])
         _, fitness = bbob.observe(key_first, trial.task, start)

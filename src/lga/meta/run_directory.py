@@ -10,7 +10,7 @@ import jax
 
 from lga.core.checks import require
 from lga.core.weights_io import load_tensors, save_tensors, write_atomically
-from lga.meta.config import MetaConfig, changed_fields
+from lga.meta.config import MetaConfig, changed_fields, from_json
 from lga.operators.theta import named_leaves
 
 CONFIG, METRICS, CHECKPOINT, LOCK = "config.json", "metrics.jsonl", "checkpoint.safetensors", ".lock"
@@ -92,7 +92,7 @@ def load_checkpoint(path: Path, like: Any) -> tuple[int, Any, dict[str, Any] | N
 
 def saved_config(path: Path) -> MetaConfig:
     require((path / CONFIG).is_file(), f"directory is {str(path)!r}, but holds no run to resume: there is no {CONFIG}.")
-    return MetaConfig(**json.loads((path / CONFIG).read_text()))
+    return from_json(json.loads((path / CONFIG).read_text()))
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:

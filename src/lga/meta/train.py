@@ -1,5 +1,6 @@
 """The training loop: meta-generations, validation, checkpoints. Killed and resumed, it ends with the same bits."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -17,7 +18,7 @@ from lga.meta.step import candidates_at_once, member_mesh, meta_step
 from lga.meta.validate import ValidationProtocol, protocol_description, validator
 from lga.operators.theta import Theta, load_theta, ravel_theta, save_theta, theta_layout
 
-SECONDS_BETWEEN_CHECKPOINTS = 20.0
+SECONDS_BETWEEN_CHECKPOINTS = float(os.environ.get("LGA_CHECKPOINT_SECONDS", "20"))
 
 
 def train(

@@ -98,14 +98,15 @@ def sample_task(
     """
     names, noise_models = family_members(family), noise_names(noise)
     check_dims(names, min_dims, max_dims)
-    key_function, key_dims, key_optimum, key_R, key_Q, key_peaks, key_noise = jax.random.split(key, 7)
+    key_function, key_dims, key_optimum, key_rotations, key_peaks, key_noise = jax.random.split(key, 6)
 
     num_dims = jax.random.randint(key_dims, (), min_dims, max_dims + 1)
     coordinate = jnp.arange(max_dims)
     mask = coordinate < num_dims
+    R, Q = jax.vmap(random_rotation, in_axes=(0, None))(jax.random.split(key_rotations), mask)
     frame = Frame(
-        R=random_rotation(key_R, mask),
-        Q=random_rotation(key_Q, mask),
+        R=R,
+        Q=Q,
         ramp=jnp.where(mask, coordinate / jnp.maximum(num_dims - 1, 1), 0.0),
         stretch=jnp.maximum(1.0, jnp.sqrt(num_dims) / 8),
     )

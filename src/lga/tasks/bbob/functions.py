@@ -39,7 +39,7 @@ def ripples(z: Float[Array, "d n"]) -> Float[Array, "d n"]:
     return 20 * sin_pi(z) ** 2
 
 
-def over_pairs(task: Task, terms: Float[Array, "d-1 n"]) -> Gaps:
+def over_pairs(task: Task, terms: Float[Array, "pairs n"]) -> Gaps:
     """The sum over neighbouring coordinates that are both active."""
     return total(jnp.where(task.mask[1:, None], terms, 0.0))
 

@@ -1,0 +1,5 @@
+"""`python -m lga` is `lga`."""
+
+from lga.cli import main
+
+main()

@@ -1,0 +1,54 @@
+"""The command line: `lga COMMAND ...`."""
+
+import sys
+from collections.abc import Callable
+
+from lga.cli import quickstart, tasks, train, weights
+
+Command = Callable[[list[str]], None]
+
+COMMANDS: dict[str, tuple[str, Command | dict[str, tuple[str, Command]]]] = {
+    "quickstart": ("discover a genetic algorithm, test it on unseen functions, write a report", quickstart.main),
+    "train": ("meta-train a learned genetic algorithm", train.main),
+    "weights": (
+        "installed weights",
+        {
+            "list": ("what is installed", weights.list_main),
+            "info": ("where weights come from", weights.info_main),
+            "export": ("copy weights to a file", weights.export_main),
+        },
+    ),
+    "tasks": (
+        "benchmark functions",
+        {
+            "list": ("all functions and their families", tasks.list_main),
+            "show": ("pictures of all functions in two dimensions", tasks.show_main),
+        },
+    ),
+}
+
+
+def main() -> None:
+    """Entry point: mistakes of the user end in one sentence, not in a traceback."""
+    try:
+        dispatch("lga", COMMANDS, sys.argv[1:])
+    except (ValueError, ImportError, OSError) as error:
+        print(f"lga: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def dispatch(program: str, commands, args: list[str]) -> None:
+    if not args or args[0] in ("-h", "--help"):
+        width = max(map(len, commands))
+        print(f"usage: {program} COMMAND ...\n")
+        for name, (summary, _) in commands.items():
+            print(f"  {name:<{width}}  {summary}")
+        print(f"\n`{program} COMMAND --help` tells more.")
+        return
+    if args[0] not in commands:
+        raise ValueError(f"the command {args[0]!r} is unknown; `{program}` has: {', '.join(commands)}.")
+    _, command = commands[args[0]]
+    if isinstance(command, dict):
+        dispatch(f"{program} {args[0]}", command, args[1:])
+    else:
+        command(args[1:])

@@ -1,0 +1,32 @@
+"""`lga tasks`: the benchmark functions."""
+
+from pathlib import Path
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from lga.analysis import figures
+from lga.tasks import registry
+
+
+def list_main(args: list[str]) -> None:
+    tyro.cli(list_tasks, args=args, prog="lga tasks list")
+
+
+def show_main(args: list[str]) -> None:
+    tyro.cli(show, args=args, prog="lga tasks show")
+
+
+def list_tasks() -> None:
+    """All benchmark functions: name, COCO id, group, family, and whether they are for training or held out."""
+    table = Table(*registry.Row._fields)
+    for row in registry.rows():
+        table.add_row(row.name, row.benchmark, str(row.number), row.group, ", ".join(row.families), row.split)
+    Console().print(table)
+
+
+def show(out: Path = Path("tasks"), instance: int = 1) -> None:
+    """Contours of all functions in two dimensions, with their optimum."""
+    for path in figures.bbob_contours(out, instance):
+        print(path)

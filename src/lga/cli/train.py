@@ -1,0 +1,103 @@
+"""`lga train`: meta-training from the command line."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import jax
+import tyro
+from rich.console import Console
+
+from lga.analysis import figures
+from lga.cli.devices import use_compilation_cache, use_cores
+from lga.core.checks import require
+from lga.meta.config import PRESETS, MetaConfig
+from lga.meta.live import LiveReport
+from lga.meta.run_directory import BEST, CURVES, read_metrics, saved_config
+from lga.meta.train import train
+from lga.operators.theta import load_theta
+
+
+@dataclass(frozen=True)
+class Train:
+    """Meta-train a learned genetic algorithm. Every setting of the preset can be overridden."""
+
+    preset: Literal["smoke", "laptop", "standard", "paper"] = "laptop"
+    """Where the settings start from."""
+    out: Path = Path("runs/latest")
+    """Directory of the run; it must not hold one already."""
+    resume: Path | None = None
+    """Continue the run in this directory, with its settings."""
+    memory_gib: float = 8.0
+    """Memory for the searches that run at once on a device."""
+    devices: int | None = None
+    """CPU devices to spread the candidates over; as many as cores if not given. The outcome does not depend on it."""
+    coordinator: str | None = None
+    """host:port of the first process, for runs over several processes; all of them see the same run directory."""
+    num_processes: int = 1
+    process_id: int = 0
+    config: tyro.conf.OmitArgPrefixes[MetaConfig] = field(default_factory=MetaConfig)
+
+
+def main(args: list[str]) -> None:
+    options = tyro.cli(Train, args=args, default=defaults(args), prog="lga train")
+    use_compilation_cache()
+    use_cores(options.devices)
+    require(
+        options.num_processes == 1 or options.coordinator is not None,
+        f"num_processes is {options.num_processes}, so coordinator must name the first process as host:port.",
+    )
+    if options.coordinator is not None:
+        jax.distributed.initialize(options.coordinator, options.num_processes, options.process_id)
+    directory = options.resume or options.out
+    console = Console(quiet=jax.process_index() != 0)
+    console.print(f"run directory: {directory}")
+    with LiveReport(options.config.meta_generations, console) as live:
+        train(
+            options.config,
+            directory,
+            resume=options.resume is not None,
+            memory_gib=options.memory_gib,
+            report=reporter(directory, live),
+        )
+    if jax.process_index() == 0:
+        draw_curves(directory)
+        _, provenance = load_theta(directory / BEST)
+        console.print(
+            f"best weights: {directory / BEST}, from meta-generation {provenance['meta_generation']} "
+            f"with validation score {provenance['validation']['score']:.3f} (mean log10 gap)"
+        )
+
+
+def defaults(args: list[str]) -> Train:
+    """The settings that the given arguments override: those of the named preset, or of the run to resume."""
+    if resume := named(args, "--resume"):
+        return Train(resume=Path(resume), config=saved_config(Path(resume)))
+    preset = named(args, "--preset") or Train.preset
+    return Train(config=PRESETS.get(preset, PRESETS[Train.preset]))
+
+
+def named(args: list[str], option: str) -> str | None:
+    for position, arg in enumerate(args):
+        if arg == option and position + 1 < len(args):
+            return args[position + 1]
+        if arg.startswith(f"{option}="):
+            return arg.split("=", 1)[1]
+    return None
+
+
+def reporter(directory: Path, live: LiveReport):
+    def report(entry: dict) -> None:
+        live(entry)
+        if "validation" in entry:
+            draw_curves(directory)
+
+    return report
+
+
+def draw_curves(directory: Path) -> None:
+    # Drawn beside and moved, so that whoever looks at the picture never finds half of it.
+    partial = directory / f".{os.getpid()}.{CURVES}"
+    figures.training_curves(read_metrics(directory), partial)
+    os.replace(partial, directory / CURVES)

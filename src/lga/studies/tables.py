@@ -1,0 +1,86 @@
+"""Tables of the documentation, filled from the files under `results/`.
+
+A block `<!-- begin NAME FILE -->` … `<!-- end -->` of a page holds what the renderer NAME makes of the JSON in FILE.
+`python -m lga.studies.tables` fills the blocks of all pages; a test checks that they are up to date.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+BLOCK = re.compile(r"(<!-- begin (?P<name>\w+) (?P<file>\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def markdown_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [header, ["---" for _ in header], *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def quickstart(report: dict[str, Any]) -> str:
+    ours = report["rows"][0]
+
+    def row(entry: dict[str, Any]) -> list[str]:
+        difference = entry["ours_minus_theirs"]
+        against = "" if entry is ours else f"{difference['mean']:+.2f} [{difference['low']:+.2f}, {difference['high']:+.2f}]"
+        won = "" if entry is ours else f"{entry['functions_won_by_ours']} of {report['num_functions']}"
+        return [entry["method"], f"{entry['mean_log10_gap']:.2f}", against, won]
+
+    header = ["method", "mean log10 gap", "learned GA minus method (95 %)", "functions won by the learned GA"]
+    return markdown_table(header, map(row, sorted(report["rows"], key=lambda entry: entry["mean_log10_gap"])))
+
+
+def generation(rows: list[dict[str, float]]) -> str:
+    header = ["N", "D", "noise alone, ms", "lga, ms", "evosax, ms", "lga / evosax", "lga / noise"]
+    return markdown_table(
+        header,
+        (
+            [
+                f"{row['N']:,}",
+                f"{row['D']:,}",
+                *(f"{row[name]:.3g}" for name in ("noise_ms", "lga_ms", "evosax_ms")),
+                f"{row['lga_ms'] / row['evosax_ms']:.2f}",
+                f"{row['lga_ms'] / row['noise_ms']:.2f}",
+            ]
+            for row in rows
+        ),
+    )
+
+
+def meta_training(figures: dict[str, Any]) -> str:
+    rates = figures["inner_generations_per_second"]
+    base = rates["evosax, 1 core"]
+    rows = ([name, f"{rate:,.0f}", f"{rate / base:.1f}"] for name, rate in rates.items())
+    return markdown_table(["", "inner generations per second", "ratio to evosax"], rows)
+
+
+RENDERERS: dict[str, Callable[[Any], str]] = {
+    "quickstart": quickstart,
+    "generation": generation,
+    "meta_training": meta_training,
+}
+
+
+def filled(page: str, root: Path) -> str:
+    """The page with all of its blocks as the results have them now."""
+
+    def fill(block: re.Match[str]) -> str:
+        content = RENDERERS[block["name"]](json.loads((root / block["file"]).read_text()))
+        return f"{block[1]}{content}{block[4]}"
+
+    return BLOCK.sub(fill, page)
+
+
+def pages(root: Path) -> list[Path]:
+    return [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+
+
+def main() -> None:
+    root = Path.cwd()
+    for page in pages(root):
+        page.write_text(filled(page.read_text(), root))
+
+
+if __name__ == "__main__":
+    main()

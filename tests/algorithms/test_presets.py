@@ -1,0 +1,61 @@
+"""Every preset searches: the registry is walked, so that a newcomer is met here too."""
+
+import inspect
+
+import jax
+import numpy as np
+import pytest
+from samples import random_archive, random_theta, sphere
+
+import lga
+from lga.algorithms.presets import PRESETS, gesmr_ga, learned_ga, preset, random_search
+from lga.algorithms.run import run
+from lga.operators.theta import NUM_FEATURES, ThetaConfig
+
+N = 8
+START = random_archive(1, N, 4).solutions
+
+
+def build(name: str):
+    arguments = {"num_children": N}
+    if "theta" in inspect.signature(PRESETS[name]).parameters:
+        arguments["theta"] = random_theta(0)
+    return preset(name, **arguments)
+
+
+@pytest.mark.usefixtures("ranks_promoted")
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_searches_and_never_forgets_its_best(name):
+    algorithm = build(name)
+    state, trace = run(jax.random.key(0), algorithm, sphere, START, 0.5, 20)
+    assert np.all(np.diff(trace.best_so_far) <= 0)
+    assert state.best_fitness <= np.min(sphere(None, START))
+    assert sphere(None, state.best_solution[None])[0] == pytest.approx(float(state.best_fitness), rel=1e-5)
+    assert state.progress.evaluations == N * 21
+    assert state.progress.generation == 20
+    assert np.all(np.isfinite(trace.mean_sigma))
+
+
+def test_the_package_offers_every_preset():
+    assert lga.presets == tuple(PRESETS)
+    assert all(getattr(lga, name) is function for name, function in PRESETS.items())
+
+
+@pytest.mark.parametrize("learned", NUM_FEATURES)
+def test_any_operator_can_be_the_only_learned_one(learned):
+    theta = random_theta(2, ThetaConfig((learned,)))
+    _, trace = run(jax.random.key(0), learned_ga(theta, N, 0.5), sphere, START, 0.5, 5)
+    assert np.all(np.isfinite(trace.best_so_far))
+
+
+def test_random_search_stays_in_its_box_and_keeps_one_parent():
+    algorithm = random_search(N, 1.0, 2.0)
+    assert algorithm.num_parents == 1
+    state = algorithm.init(jax.random.key(0), START, sphere(None, START), 0.5)
+    children, _ = algorithm.ask(jax.random.key(1), state)
+    assert np.all((children.solutions >= 1) & (children.solutions <= 2))
+
+
+def test_there_are_as_many_groups_as_members_in_each_unless_told():
+    rate_state = gesmr_ga(16).init(jax.random.key(0), START, sphere(None, START), 0.5).rate_state
+    assert rate_state.shape == (4,)

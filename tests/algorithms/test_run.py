@@ -1,0 +1,103 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from samples import random_archive, random_theta, sphere
+
+from lga.algorithms.presets import cma_es, gesmr_ga, learned_ga, samr_ga, sep_cma_es
+from lga.algorithms.run import run
+
+N, D, T = 8, 6, 12
+START = random_archive(1, N, D).solutions
+KEY_SEED = 3
+
+
+def searched(algorithm, evaluate=sphere, solutions=START, **settings):
+    return run(jax.random.key(KEY_SEED), algorithm, evaluate, solutions, 0.5, T, **settings)
+
+
+def test_trees_of_solutions_are_searched_as_their_flat_vectors():
+    tree = {"bias": START[:, :2], "kernel": START[:, 2:].reshape(N, 2, 2)}
+
+    def evaluate_tree(key, solutions):
+        assert solutions["kernel"].shape[1:] == (2, 2)
+        return jnp.sum(solutions["bias"] ** 2, axis=1) + jnp.sum(solutions["kernel"] ** 2, axis=(1, 2))
+
+    flat_state, flat_trace = searched(samr_ga(N))
+    tree_state, tree_trace = searched(samr_ga(N), evaluate_tree, tree)
+    np.testing.assert_allclose(tree_trace.best_so_far, flat_trace.best_so_far, rtol=1e-5)
+    np.testing.assert_allclose(tree_state.parents.solutions, flat_state.parents.solutions, rtol=1e-5, atol=1e-6)
+
+
+def test_the_trace_tells_best_so_far_and_what_failed():
+    def fails_outside(key, solutions):
+        return jnp.where(jnp.max(jnp.abs(solutions), axis=1) > 1.5, jnp.nan, sphere(key, solutions))
+
+    state, trace = searched(learned_ga(random_theta(0), N), fails_outside)
+    assert trace.best_so_far.shape == trace.generation_best.shape == trace.mean_sigma.shape == (T,)
+    assert np.all(np.diff(trace.best_so_far) <= 0)
+    assert np.all(trace.best_so_far <= trace.generation_best)
+    assert trace.best_so_far[-1] == state.best_fitness
+    before = int(jnp.sum(jnp.isnan(fails_outside(None, START))))
+    assert before + trace.failures.sum() == state.progress.failures
+    assert trace.failures.sum() > 0
+    assert trace.records is None
+
+
+def test_records_hold_every_generation_whole():
+    state, trace = searched(learned_ga(random_theta(1), N, 0.5), record=True)
+    records = trace.records
+    assert records.parents.solutions.shape == (T, 4, D)
+    assert records.offspring.solutions.shape == (T, N, D)
+    assert records.parent_index.shape == (T, N)
+    assert records.survivor_index.shape == (T, 4)
+    assert records.best_before.shape == (T,)
+    # The survivors of one generation are the parents of the next.
+    union = np.concatenate([records.offspring.fitness, records.parents.fitness], axis=1)
+    survived = np.take_along_axis(union, np.asarray(records.survivor_index), axis=1)
+    np.testing.assert_array_equal(survived[:-1], records.parents.fitness[1:])
+    np.testing.assert_array_equal(survived[-1], state.parents.fitness)
+    np.testing.assert_array_equal(records.best_before[1:], trace.best_so_far[:-1])
+    np.testing.assert_array_equal(np.min(records.offspring.fitness, axis=1), trace.generation_best)
+
+
+def test_improvements_tell_which_child_beats_which_parent():
+    _, trace = searched(gesmr_ga(N), record=True)
+    improvements, records = np.asarray(trace.records.improvements), trace.records
+    assert improvements.shape == (T, 4, N)
+    for t, e, n in [(0, 0, 0), (0, 3, 5), (T - 1, 2, 7), (4, 1, 1)]:
+        assert improvements[t, e, n] == (records.offspring.fitness[t, n] < records.parents.fitness[t, e])
+    assert 0 < improvements.mean() < 1
+
+
+def test_recording_does_not_change_the_search():
+    plain, _ = searched(samr_ga(N))
+    recorded, _ = searched(samr_ga(N), record=True)
+    np.testing.assert_allclose(recorded.parents.solutions, plain.parents.solutions, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.usefixtures("ranks_promoted")
+@pytest.mark.parametrize("preset", [cma_es, sep_cma_es])
+def test_evolution_strategies_solve_the_sphere(preset):
+    start = 2.0 + random_archive(2, 16, 10).solutions
+    state, trace = run(jax.random.key(0), preset(16), sphere, start, 1.0, 100)
+    assert state.best_fitness < 1e-3
+    assert np.all(np.diff(trace.best_so_far) <= 0)
+
+
+@pytest.mark.usefixtures("ranks_promoted")
+@pytest.mark.parametrize("preset", [cma_es, sep_cma_es])
+def test_evolution_strategies_survive_generations_in_which_everything_fails(preset):
+    algorithm = preset(16)
+    start = 2.0 + random_archive(2, 16, 10).solutions
+    state = algorithm.init(jax.random.key(0), start, jnp.full(16, jnp.nan), 1.0)
+    ask, tell = jax.jit(algorithm.ask), jax.jit(algorithm.tell)
+    for number in range(110):
+        key_ask, key_tell = jax.random.split(jax.random.key(number))
+        children, state = ask(key_ask, state)
+        failing = number < 5 or number == 50
+        fitness = jnp.full(16, jnp.nan) if failing else sphere(None, children.solutions)
+        state = tell(key_tell, state, children, fitness)
+    assert state.progress.failures == 16 * 7
+    assert np.all(np.isfinite(state.strategy.mean))
+    assert state.best_fitness < 1e-3

@@ -1,0 +1,96 @@
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from lga.meta.config import OBJECTIVES, MetaConfig
+from lga.meta.objective import candidate_outcomes, meta_fitness, sample_trials
+from lga.operators.theta import ravel_theta, theta_layout
+
+TINY = MetaConfig(family=("sphere",), noise=("none",), dims=(2, 3), num_generations=(5, 5), num_tasks=6, meta_population=8)
+
+
+def num_weights(config):
+    return ravel_theta(theta_layout(config.theta_config))[0].size
+
+
+def outcomes_of(config, weights, num_generations=5, seed=0):
+    trials = sample_trials(jax.random.key(seed), config)
+    single = candidate_outcomes(config, 8)
+    return np.asarray(jax.jit(lambda w: jax.lax.map(lambda trial: single(w, trial, num_generations), trials))(weights).T)
+
+
+def random_weights(config, count, seed=1):
+    return 0.3 * jax.random.normal(jax.random.key(seed), (count, num_weights(config)))
+
+
+def test_equal_candidates_meet_equal_luck():
+    weights = jnp.tile(random_weights(TINY, 1), (4, 1))
+    outcomes = outcomes_of(dataclasses.replace(TINY, noise=("gaussian_severe",)), weights)
+    assert (outcomes == outcomes[:1]).all()
+
+
+def test_candidates_do_not_influence_each_other():
+    weights = random_weights(TINY, 4)
+    together = outcomes_of(TINY, weights)
+    alone = np.concatenate([outcomes_of(TINY, weights[i : i + 1]) for i in range(4)])
+    np.testing.assert_allclose(together, alone, rtol=1e-5)
+
+
+def test_a_better_of_all_generations_is_never_worse_than_the_last():
+    weights = random_weights(TINY, 8)
+    final = outcomes_of(TINY, weights)
+    best = outcomes_of(dataclasses.replace(TINY, objective="minN-minT"), weights)
+    mean = outcomes_of(dataclasses.replace(TINY, objective="meanN-finalT"), weights)
+    best_mean = outcomes_of(dataclasses.replace(TINY, objective="meanN-minT"), weights)
+    assert (best <= final).all()
+    assert (best_mean <= mean).all()
+    assert (final <= mean).all()
+    assert (best < final).any()
+
+
+def test_objectives_agree_on_a_search_of_one_generation():
+    weights = random_weights(TINY, 4)
+    one = {objective: outcomes_of(dataclasses.replace(TINY, objective=objective), weights, 1) for objective in OBJECTIVES}
+    np.testing.assert_array_equal(one["minN-finalT"], one["minN-minT"])
+    np.testing.assert_array_equal(one["meanN-finalT"], one["meanN-minT"])
+
+
+def test_outcomes_are_true_gaps_not_noisy_ones():
+    cauchy = dataclasses.replace(TINY, noise=("cauchy_severe",))
+    # This noise adds about 1000 to every value; no true gap of a two- or three-dimensional sphere comes near.
+    assert outcomes_of(cauchy, random_weights(cauchy, 4)).max() < 500
+
+
+def test_meta_fitness_is_the_median_of_z_scores():
+    outcomes = np.random.default_rng(0).lognormal(size=(7, 5)).astype(np.float32)
+    expected = np.median((outcomes - outcomes.mean(axis=0)) / outcomes.std(axis=0), axis=1)
+    np.testing.assert_allclose(meta_fitness(jnp.asarray(outcomes), "z_score", "median"), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("normalisation", ["z_score", "log_z_score", "rank"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_outcomes_that_are_not_finite_rank_last(normalisation, bad):
+    outcomes = np.random.default_rng(0).lognormal(size=(6, 4)).astype(np.float32)
+    outcomes[2] = bad
+    fitness = np.asarray(meta_fitness(jnp.asarray(outcomes), normalisation, "mean"))
+    assert np.isfinite(fitness).all()
+    assert fitness.argmax() == 2
+
+
+@pytest.mark.parametrize("normalisation", ["z_score", "log_z_score", "rank"])
+def test_a_task_that_no_candidate_survives_says_nothing(normalisation):
+    outcomes = np.random.default_rng(0).lognormal(size=(6, 3)).astype(np.float32)
+    outcomes[:, 1] = np.nan
+    with_it = np.asarray(meta_fitness(jnp.asarray(outcomes), normalisation, "mean"))
+    without = np.asarray(meta_fitness(jnp.asarray(outcomes[:, [0, 2]]), normalisation, "mean"))
+    assert (np.argsort(with_it) == np.argsort(without)).all()
+
+
+def test_every_trial_has_its_own_luck():
+    trials = sample_trials(jax.random.key(0), dataclasses.replace(TINY, num_tasks=64))
+    assert len({tuple(row) for row in np.asarray(trials.key_data).tolist()}) == 64
+    assert len(set(np.asarray(trials.sigma0).tolist())) == 64
+    assert set(np.asarray(trials.task.num_dims).tolist()) == {2, 3}

@@ -1,0 +1,83 @@
+"""Every operator keeps its contract: the registries are walked, so that a newcomer is met here too."""
+
+import inspect
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from samples import progress_of, random_archive, random_theta, sphere
+
+from lga.algorithms.genetic import genetic_algorithm
+from lga.algorithms.run import run
+from lga.operators import crossover, mutation_rate, sampling, selection
+
+REGISTRIES = {
+    "sample": (sampling, sampling.SAMPLINGS),
+    "cross": (crossover, crossover.CROSSOVERS),
+    "rate": (mutation_rate, mutation_rate.RATES),
+    "select": (selection, selection.SELECTIONS),
+}
+OPERATORS = [(step, name) for step, (_, registry) in REGISTRIES.items() for name in registry]
+
+# What factories need to be told; a newcomer with another argument adds it here.
+ARGUMENTS = {"num_groups": 3, "low": -2.0, "high": 2.0}
+
+THETA = random_theta(0)
+PARENTS, OFFSPRING = random_archive(1, 5), random_archive(2, 8)
+PROGRESS = progress_of(PARENTS)
+SEED = 3
+
+
+def build(step: str, name: str):
+    factory = REGISTRIES[step][1][name]
+    required = [p.name for p in inspect.signature(factory).parameters.values() if p.default is inspect.Parameter.empty]
+    arguments = ARGUMENTS | {"theta": getattr(THETA, step)}
+    return factory(**{argument: arguments[argument] for argument in required})
+
+
+@pytest.mark.parametrize("step", REGISTRIES)
+def test_every_factory_of_a_room_is_in_its_registry(step):
+    module, registry = REGISTRIES[step]
+    contracts = {"Sampling", "Crossover", "MutationRate", "Selection"}
+    factories = {
+        function
+        for _, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__
+        and getattr(inspect.signature(function).return_annotation, "__name__", "") in contracts
+    }
+    assert factories == set(registry.values())
+
+
+@pytest.mark.parametrize(("step", "name"), OPERATORS)
+@pytest.mark.usefixtures("no_key_reuse")
+def test_an_operator_keeps_its_contract(step, name):
+    operator = build(step, name)
+    if step == "sample":
+        index = operator(jax.random.key(SEED), PARENTS, 8, PROGRESS)
+        assert index.shape == (8,)
+        assert np.all((index >= 0) & (index < 5))
+    elif step == "cross":
+        start = operator(jax.random.key(SEED), PARENTS, jnp.array([0, 4, 4, 1]), PROGRESS)
+        assert start.shape == (4, 3)
+        assert np.all(np.isfinite(start))
+    elif step == "rate":
+        key_propose, key_update = jax.random.split(jax.random.key(SEED))
+        state = operator.init(jnp.asarray(0.5))
+        sigma = operator.propose(key_propose, state, OFFSPRING, PROGRESS)
+        assert sigma.shape == (8,)
+        assert np.all(np.isfinite(sigma) & (sigma >= 0))
+        told = operator.update(key_update, state, OFFSPRING, random_archive(4, 8))
+        assert jax.tree.map(jnp.shape, told) == jax.tree.map(jnp.shape, state)
+    else:
+        index = operator(jax.random.key(SEED), PARENTS, OFFSPRING, PROGRESS)
+        assert index.shape == (5,)
+        assert np.all((index >= 0) & (index < 13))
+
+
+@pytest.mark.parametrize(("step", "name"), OPERATORS)
+def test_an_operator_drives_a_whole_search(step, name):
+    algorithm = genetic_algorithm(8, 5, **{step: build(step, name)})
+    state, trace = run(jax.random.key(SEED), algorithm, sphere, PARENTS.solutions, 0.5, 10)
+    assert np.all(np.isfinite(state.parents.solutions))
+    assert np.all(np.diff(trace.best_so_far) <= 0)

@@ -1,10 +1,16 @@
 """Strict settings for all tests: ranks are never promoted in silence, and property tests are the same in every run."""
 
+import os
+import tempfile
+from pathlib import Path
+
 import jax
 import pytest
 from hypothesis import HealthCheck, settings
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
+# Tests compile the same programs over and over, in several processes.
+jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / f"lga-tests-{os.getuid()}"))
 
 settings.register_profile(
     "lga",

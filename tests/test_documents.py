@@ -15,7 +15,9 @@ def test_tables_agree_with_the_results(page):
     assert filled(page.read_text(), ROOT) == page.read_text()
 
 
-@pytest.mark.parametrize("page", [*pages(ROOT), ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [*pages(ROOT), ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=lambda page: page.name
+)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text()):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"

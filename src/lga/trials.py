@@ -28,7 +28,7 @@ def search_tasks(
 ) -> Trace:
     """One trace for each task and seed, leaves [tasks, seeds, generations].
 
-    A search starts from as many uniform solutions as there are children. Equal keys give equal starts, so two algorithms
+    A search starts from as many uniform solutions as there are children. Equal keys give equal starts, so algorithms
     with the same number of children can be compared in pairs.
     """
     num_dims = tasks.x_opt.shape[-1]

@@ -21,7 +21,7 @@ def test_paper_preset_has_the_settings_of_the_papers_table():
 @pytest.mark.parametrize(
     ("setting", "value", "sentence"),
     [
-        ("meta_population", 7, "meta_population is 7, but open_es samples in mirrored pairs: it must be even"),
+        ("meta_population", 7, "meta_population is 7, but must be even: open_es samples mirrored pairs"),
         ("meta_population", 2, "meta_population is 2, but must be at least 4"),
         ("dims", (10, 2), r"dims is \(10, 2\), but the smaller number must come first"),
         ("sigma0", (0.0, 0.5), "sigma0 starts at 0.0, but must be more than 0"),

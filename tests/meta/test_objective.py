@@ -9,7 +9,9 @@ from lga.meta.config import OBJECTIVES, MetaConfig
 from lga.meta.objective import candidate_outcomes, meta_fitness, sample_trials
 from lga.operators.theta import ravel_theta, theta_layout
 
-TINY = MetaConfig(family=("sphere",), noise=("none",), dims=(2, 3), num_generations=(5, 5), num_tasks=6, meta_population=8)
+TINY = MetaConfig(
+    family=("sphere",), noise=("none",), dims=(2, 3), num_generations=(5, 5), num_tasks=6, meta_population=8
+)
 
 
 def num_weights(config):
@@ -19,7 +21,9 @@ def num_weights(config):
 def outcomes_of(config, weights, num_generations=5, seed=0):
     trials = sample_trials(jax.random.key(seed), config)
     single = candidate_outcomes(config, 8)
-    return np.asarray(jax.jit(lambda w: jax.lax.map(lambda trial: single(w, trial, num_generations), trials))(weights).T)
+    return np.asarray(
+        jax.jit(lambda w: jax.lax.map(lambda trial: single(w, trial, num_generations), trials))(weights).T
+    )
 
 
 def random_weights(config, count, seed=1):
@@ -53,7 +57,9 @@ def test_a_better_of_all_generations_is_never_worse_than_the_last():
 
 def test_objectives_agree_on_a_search_of_one_generation():
     weights = random_weights(TINY, 4)
-    one = {objective: outcomes_of(dataclasses.replace(TINY, objective=objective), weights, 1) for objective in OBJECTIVES}
+    one = {
+        objective: outcomes_of(dataclasses.replace(TINY, objective=objective), weights, 1) for objective in OBJECTIVES
+    }
     np.testing.assert_array_equal(one["minN-finalT"], one["minN-minT"])
     np.testing.assert_array_equal(one["meanN-finalT"], one["meanN-minT"])
 

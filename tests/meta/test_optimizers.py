@@ -11,6 +11,9 @@ from lga.meta.optimizers import meta_optimizer
 SETTINGS = MetaConfig(meta_population=32, learning_rate=0.05)
 TARGET = np.linspace(-0.5, 0.5, 12).astype(np.float32)
 
+# The meta-optimisers are evosax's.
+pytestmark = pytest.mark.usefixtures("ranks_promoted")
+
 
 def climb(config, generations=150):
     optimizer = meta_optimizer(config, TARGET.size)
@@ -22,8 +25,7 @@ def climb(config, generations=150):
         return optimizer.tell(key_tell, state, candidates, fitness), optimizer.centre(state)
 
     state = jax.tree.map(jnp.asarray, optimizer.init(jax.random.key(0)))
-    with jax.numpy_rank_promotion("allow"):
-        state, _ = jax.lax.scan(step, state, jax.random.split(jax.random.key(1), generations))
+    state, _ = jax.lax.scan(step, state, jax.random.split(jax.random.key(1), generations))
     return np.asarray(optimizer.centre(state))
 
 

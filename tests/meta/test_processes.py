@@ -6,9 +6,9 @@ import socket
 import time
 
 import pytest
-from meta.tiny import TINY_ARGUMENTS, finish, lga_process, sha256
 
 from lga.meta.run_directory import BEST, CHECKPOINT, CURVES, FINAL
+from meta.tiny import TINY_ARGUMENTS, finish, lga_process, sha256
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,16 @@ def test_two_processes_on_loopback_do_not_change_a_bit(tmp_path, cache, undistur
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    shared = ["--out", str(tmp_path / "run"), "--coordinator", f"127.0.0.1:{port}", "--num-processes", "2", "--devices", "1"]
+    shared = [
+        "--out",
+        str(tmp_path / "run"),
+        "--coordinator",
+        f"127.0.0.1:{port}",
+        "--num-processes",
+        "2",
+        "--devices",
+        "1",
+    ]
     processes = [
         lga_process("train", *TINY_ARGUMENTS, *shared, "--process-id", str(number), cache=cache) for number in (0, 1)
     ]

@@ -20,10 +20,11 @@ TINY = MetaConfig(
     validate_every=10,
 )
 
-TINY_ARGUMENTS = (
-    "--preset smoke --family sphere --noise none --dims 2 3 --num-children 8 --num-generations 10 10 "
-    "--meta-population 16 --num-tasks 8 --meta-generations 30 --validate-every 10"
-).split()
+TINY_ARGUMENTS = [
+    *("--preset", "smoke", "--family", "sphere", "--noise", "none", "--dims", "2", "3"),
+    *("--num-children", "8", "--num-generations", "10", "10"),
+    *("--meta-population", "16", "--num-tasks", "8", "--meta-generations", "30", "--validate-every", "10"),
+]
 
 
 def lga_process(*arguments: str, cache: Path) -> subprocess.Popen:

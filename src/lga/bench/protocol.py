@@ -51,7 +51,9 @@ def baselines(elite_ratios: tuple[float, ...], sigmas: tuple[float, ...]) -> lis
 
 def learned(name: str, theta: Theta, elite_ratio: float = 1.0, sigma: float = 0.25) -> Method:
     """A learned GA as it is, with nothing to tune."""
-    return Method(name, lambda num_children, ratio: presets.learned_ga(theta, num_children, ratio), (elite_ratio,), (sigma,))
+    return Method(
+        name, lambda num_children, ratio: presets.learned_ga(theta, num_children, ratio), (elite_ratio,), (sigma,)
+    )
 
 
 def tune(method: Method, tasks: bbob.Task, budget: Budget, seed: int) -> Tuned:

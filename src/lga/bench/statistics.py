@@ -18,6 +18,11 @@ def mean_interval(values: np.ndarray, confidence: float = 0.95, seed: int = 0) -
     if values.size < 2 or np.ptp(values) == 0.0:
         return Interval(float(values.mean()), float(values.mean()), float(values.mean()))
     found = stats.bootstrap(
-        (values,), np.mean, confidence_level=confidence, method="percentile", n_resamples=4000, rng=np.random.default_rng(seed)
+        (values,),
+        np.mean,
+        confidence_level=confidence,
+        method="percentile",
+        n_resamples=4000,
+        rng=np.random.default_rng(seed),
     )
     return Interval(float(values.mean()), float(found.confidence_interval.low), float(found.confidence_interval.high))

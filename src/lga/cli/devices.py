@@ -7,7 +7,7 @@ import jax
 
 
 def use_cores(count: int | None = None) -> None:
-    """One CPU device a core (of all cores, if not told), so that searches are spread over them; accelerators are left alone."""
+    """One CPU device a core (all cores, if not told), to spread searches over. Accelerators are left alone."""
     jax.config.update("jax_num_cpu_devices", count or len(os.sched_getaffinity(0)))
 
 

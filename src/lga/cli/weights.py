@@ -49,7 +49,11 @@ def show_info(name: Name) -> None:
     """Everything that is known of some weights, as JSON. NAME is an installed name or a file."""
     theta, provenance = load_theta(find(name))
     config = config_of(theta)
-    print(json.dumps({"learned": config.learned, "key_dim": config.key_dim, "num_heads": config.num_heads} | provenance, indent=1))
+    print(
+        json.dumps(
+            {"learned": config.learned, "key_dim": config.key_dim, "num_heads": config.num_heads} | provenance, indent=1
+        )
+    )
 
 
 def export(name: Name, to: Path) -> None:

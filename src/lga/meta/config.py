@@ -95,7 +95,10 @@ def check(config: MetaConfig) -> None:
     for name in ("num_generations", "dims", "sigma0"):
         low, high = getattr(config, name)
         require(low <= high, f"{name} is ({low}, {high}), but the smaller number must come first.")
-    require(config.num_generations[0] >= 1, f"num_generations starts at {config.num_generations[0]}, but must be at least 1.")
+    require(
+        config.num_generations[0] >= 1,
+        f"num_generations starts at {config.num_generations[0]}, but must be at least 1.",
+    )
     require(config.sigma0[0] > 0, f"sigma0 starts at {config.sigma0[0]}, but must be more than 0.")
     require(0 <= config.elite_ratio <= 1, f"elite_ratio is {config.elite_ratio}, but must lie between 0 and 1.")
     require(0 <= config.mean_decay < 1, f"mean_decay is {config.mean_decay}, but must be at least 0 and less than 1.")
@@ -107,7 +110,7 @@ def check(config: MetaConfig) -> None:
     require(config.meta_population >= 4, f"meta_population is {config.meta_population}, but must be at least 4.")
     require(
         config.optimizer not in ANTITHETIC or config.meta_population % 2 == 0,
-        f"meta_population is {config.meta_population}, but {config.optimizer} samples in mirrored pairs: it must be even.",
+        f"meta_population is {config.meta_population}, but must be even: {config.optimizer} samples mirrored pairs.",
     )
     require(
         config.optimizer != "ga" or config.mean_decay == 0,
@@ -120,7 +123,12 @@ def check(config: MetaConfig) -> None:
 
 PRESETS: dict[str, MetaConfig] = {
     "smoke": MetaConfig(
-        num_generations=(20, 20), meta_generations=20, meta_population=16, num_tasks=8, family=("medium",), validate_every=5
+        num_generations=(20, 20),
+        meta_generations=20,
+        meta_population=16,
+        num_tasks=8,
+        family=("medium",),
+        validate_every=5,
     ),
     "laptop": MetaConfig(meta_generations=400, meta_population=64, num_tasks=32, validate_every=10),
     "standard": MetaConfig(meta_population=256, num_tasks=128),
@@ -130,7 +138,10 @@ PRESETS: dict[str, MetaConfig] = {
 
 def from_json(settings: dict[str, Any]) -> MetaConfig:
     """Settings as JSON holds them: tuples come back from lists."""
-    return MetaConfig(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
+    plain: dict[str, Any] = {}
+    for name, value in settings.items():
+        plain[name] = tuple(value) if isinstance(value, list) else value
+    return MetaConfig(**plain)
 
 
 def changed_fields(old: dict[str, Any], new: dict[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -25,7 +25,9 @@ def meta_optimizer(config: MetaConfig, num_weights: int) -> MetaOptimizer:
         import evosax  # noqa: F401
     except ImportError as error:
         raise ImportError("Meta-training uses the strategies of evosax: pip install 'lga[train]'.") from error
-    return population_based(config, num_weights) if config.optimizer == "ga" else distribution_based(config, num_weights)
+    return (
+        population_based(config, num_weights) if config.optimizer == "ga" else distribution_based(config, num_weights)
+    )
 
 
 def distribution_based(config: MetaConfig, num_weights: int) -> MetaOptimizer:
@@ -93,4 +95,3 @@ def population_based(config: MetaConfig, num_weights: int) -> MetaOptimizer:
         return strategy.tell(key, candidates, fitness, state, settings)[0]
 
     return MetaOptimizer(init, ask, tell, lambda state: state.population[jnp.argmin(state.fitness)])
-

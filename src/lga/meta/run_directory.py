@@ -30,16 +30,20 @@ class RunDirectory:
         except OSError:
             self._lock.close()
             raise ValueError(f"directory is {str(path)!r}, but another run is at work there.") from None
-        if resume:
-            self._check_same_settings()
-        else:
-            require(
-                not (path / CONFIG).exists(),
-                f"directory is {str(path)!r}, but holds a run already: continue it with --resume, or name another one.",
-            )
-        write_atomically(path / CONFIG, json.dumps(asdict(config), indent=1).encode())
+        try:
+            self._check_settings(resume)
+            write_atomically(path / CONFIG, json.dumps(asdict(config), indent=1).encode())
+        except BaseException:
+            self.close()
+            raise
 
-    def _check_same_settings(self) -> None:
+    def _check_settings(self, resume: bool) -> None:
+        require(
+            resume or not (self.path / CONFIG).exists(),
+            f"directory is {str(self.path)!r}, but holds a run already: continue it with --resume, or name another one.",
+        )
+        if not resume:
+            return
         differences = changed_fields(asdict(saved_config(self.path)), asdict(self.config))
         # Schedules count meta-generations, so a longer run begins like a shorter one.
         differences.pop("meta_generations", None)

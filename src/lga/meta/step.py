@@ -16,7 +16,7 @@ from lga.meta.optimizers import MetaOptimizer
 
 # Candidates that are worked on at once: enough to fill the vector lanes, few enough to stay in the cache.
 LARGEST_CHUNK = 64
-# Chunks are a quarter of a small meta-population, so that up to four devices share it without a change of the arithmetic.
+# Chunks are at most a quarter of the meta-population, so that four devices share it without a change of the arithmetic.
 SMALLEST_SHARE = 4
 
 
@@ -67,6 +67,11 @@ def population_outcomes(
     )
 
 
+def on_host(state: Any) -> Any:
+    """The state as a checkpoint holds it: a step compiles to the same program for a loaded state as for its own."""
+    return jax.tree.map(lambda leaf: np.asarray(jnp.asarray(leaf)), state)
+
+
 def meta_step(
     config: MetaConfig, optimizer: MetaOptimizer, mesh: Mesh, chunk: int
 ) -> Callable[[Any, int, int, int], tuple[Any, dict[str, Float[Array, ""]]]]:
@@ -107,6 +112,7 @@ def meta_step(
         # As host arrays, which every process may hand to a program of all processes.
         shared = jax.tree.map(np.asarray, (candidates, trials))
         outcomes = np.asarray(try_out(num_children, *shared, np.int32(num_generations)))
-        return after(state, meta_generation, candidates, outcomes)
+        state, figures = after(state, meta_generation, candidates, outcomes)
+        return on_host(state), figures
 
     return step

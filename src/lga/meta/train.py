@@ -14,7 +14,7 @@ import numpy as np
 from lga.meta.config import MetaConfig
 from lga.meta.optimizers import meta_optimizer
 from lga.meta.run_directory import BEST, FINAL, RunDirectory, load_checkpoint
-from lga.meta.step import candidates_at_once, member_mesh, meta_step
+from lga.meta.step import candidates_at_once, member_mesh, meta_step, on_host
 from lga.meta.validate import ValidationProtocol, protocol_description, validator
 from lga.operators.theta import Theta, load_theta, ravel_theta, save_theta, theta_layout
 
@@ -49,7 +49,7 @@ def _train(config, directory, writer, memory_gib, report) -> Theta:
     step = meta_step(config, optimizer, member_mesh(config, chunk), chunk)
     protocol = ValidationProtocol(functions=config.functions)
     validate = validator(protocol, config.elite_ratio)
-    fresh = jax.tree.map(np.asarray, optimizer.init(jax.random.key(config.seed)))
+    fresh = on_host(optimizer.init(jax.random.key(config.seed)))
     done, state, best = load_checkpoint(directory, fresh)
     if writer:
         writer.forget_metrics_after(done)

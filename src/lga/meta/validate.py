@@ -1,4 +1,4 @@
-"""Validation: training functions in instances, dimensions and population sizes that neither training nor any test uses."""
+"""Validation: training functions in instances, dimensions and population sizes that no training and no test uses."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass

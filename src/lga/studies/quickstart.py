@@ -1,7 +1,7 @@
 """The main job on a small scale: discover a genetic algorithm, then try it on functions that it has never seen."""
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,9 @@ TUNING_SEED, TEST_SEED = 11, 12
 
 @dataclass(frozen=True)
 class QuickstartConfig:
-    training: MetaConfig = replace(PRESETS["laptop"], meta_generations=160, validate_every=20)
+    training: MetaConfig = field(
+        default_factory=lambda: replace(PRESETS["laptop"], meta_generations=160, validate_every=20)
+    )
     num_dims: int = 10
     tuning_instances: tuple[int, ...] = (101, 102)
     """COCO instances of the training functions, for the baselines to be tuned on."""
@@ -35,7 +37,7 @@ class QuickstartConfig:
     """COCO instances of the functions that were held out of training."""
     elite_ratios: tuple[float, ...] = (0.0, 0.5)
     sigmas: tuple[float, ...] = (0.1, 0.25, 0.5, 1.0)
-    budget: Budget = Budget()
+    budget: Budget = field(default_factory=Budget)
 
 
 def quickstart(config: QuickstartConfig, out: Path, console: Console) -> dict[str, Any]:

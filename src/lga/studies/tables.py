@@ -23,7 +23,9 @@ def quickstart(report: dict[str, Any]) -> str:
 
     def row(entry: dict[str, Any]) -> list[str]:
         difference = entry["ours_minus_theirs"]
-        against = "" if entry is ours else f"{difference['mean']:+.2f} [{difference['low']:+.2f}, {difference['high']:+.2f}]"
+        against = (
+            "" if entry is ours else f"{difference['mean']:+.2f} [{difference['low']:+.2f}, {difference['high']:+.2f}]"
+        )
         won = "" if entry is ours else f"{entry['functions_won_by_ours']} of {report['num_functions']}"
         return [entry["method"], f"{entry['mean_log10_gap']:.2f}", against, won]
 

@@ -84,6 +84,7 @@ def step_ellipsoid(task: Task, offset: Offsets) -> Gaps:
     z_hat = task.inner @ offset
     z_tilde = jnp.where(jnp.abs(z_hat) > 0.5, jnp.floor(z_hat + 0.5), jnp.floor(10 * z_hat + 0.5) / 10)
     z = task.outer @ z_tilde
+    # The slope along the first coordinate is COCO's; ioh 0.3.22 is flat where all coordinates round to zero.
     return 0.1 * jnp.maximum(jnp.abs(z_hat[0]) / 1e4, task.scale @ z**2)
 
 

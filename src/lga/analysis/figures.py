@@ -1,0 +1,109 @@
+"""All pictures: numbers come in, files come out. This is the only module that imports matplotlib."""
+
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lga.tasks import bbob
+
+
+def _draw_contours(axes: Axes, title: str, x_opt: np.ndarray, ticks: np.ndarray, log_gaps: np.ndarray) -> None:
+    axes.contourf(ticks, ticks, log_gaps, levels=24, cmap="viridis")
+    axes.plot(*x_opt, marker="*", markersize=10, color="white", markeredgecolor="black", clip_on=False)
+    axes.set_title(title, fontsize=8)
+    axes.set_aspect("equal")
+    axes.tick_params(labelsize=6)
+
+
+def bbob_contours(out_dir: Path | str, instance: int = 1, resolution: int = 200) -> list[Path]:
+    """log10 of the gap of every BBOB function over [-5, 5]^2, with the optimum marked: one picture of each, one of all.
+
+    Returns the files written. Gaps below 1e-3 share the darkest colour.
+    """
+    out_dir = Path(out_dir)
+    out_dir.mkdir(parents=True, exist_ok=True)
+    ticks = np.linspace(-5.0, 5.0, resolution)
+    grid = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
+
+    columns = 6
+    rows = ceil(len(bbob.FUNCTIONS) / columns)
+    overview = Figure(figsize=(2.5 * columns, 2.6 * rows), layout="constrained")
+    files = [out_dir / "bbob.png"]
+    for position, function in enumerate(bbob.FUNCTIONS.values(), start=1):
+        task = bbob.instance(function.id, instance, 2)
+        gaps = np.asarray(jax.jit(bbob.evaluate)(task, jnp.asarray(grid)))
+        log_gaps = np.log10(np.maximum(gaps, 1e-3)).reshape(resolution, resolution)
+        single = Figure(figsize=(4, 4), layout="constrained")
+        for axes in (overview.add_subplot(rows, columns, position), single.add_subplot()):
+            title = f"f{function.id} {function.name.replace('_', ' ')}"
+            _draw_contours(axes, title, np.asarray(task.x_opt), ticks, log_gaps)
+        files.append(out_dir / f"bbob_f{function.id:02d}_{function.name}.png")
+        single.savefig(files[-1], dpi=120)
+    overview.savefig(files[0], dpi=120)
+    return files
+
+
+def training_curves(metrics: list[dict[str, Any]], path: Path) -> None:
+    """Outcome of training and validation score over meta-generations."""
+    figure = Figure(figsize=(10, 3.6), layout="constrained")
+    outcome, validation = figure.subplots(1, 2)
+    generations = [entry["meta_generation"] for entry in metrics]
+    outcome.plot(generations, [entry["median_log10_outcome"] for entry in metrics], color="tab:gray", linewidth=1)
+    outcome.set(title="training tasks", xlabel="meta-generation", ylabel="median log10 gap of all candidates")
+    validated = [entry for entry in metrics if "validation" in entry]
+    when = [entry["meta_generation"] for entry in validated]
+    validation.plot(
+        when, [entry["validation"]["score"] for entry in validated], "o-", markersize=3, label="mean", color="black"
+    )
+    for dims in validated[0]["validation"]["per_dims"] if validated else ():
+        scores = [entry["validation"]["per_dims"][dims] for entry in validated]
+        validation.plot(when, scores, "--", linewidth=1, label=f"{dims} dimensions")
+    validation.set(title="validation tasks", xlabel="meta-generation", ylabel="mean log10 gap")
+    if validated:
+        validation.legend(frameon=False)
+    save(figure, path)
+
+
+def convergence(curves: dict[str, np.ndarray], path: Path) -> None:
+    """Mean log10 gap over generations, one line a method; the first is drawn in front."""
+    figure = Figure(figsize=(6.4, 4), layout="constrained")
+    axes = figure.subplots()
+    for number, (name, curve) in enumerate(curves.items()):
+        style = {"color": "black", "linewidth": 2.5, "zorder": 3} if number == 0 else {"linewidth": 1.2}
+        axes.plot(np.arange(1, len(curve) + 1), curve, label=name, **style)
+    axes.set(xlabel="generation", ylabel="mean log10 gap of the best so far")
+    axes.legend(frameon=False, fontsize=8)
+    save(figure, path)
+
+
+def gaps_by_function(gaps: dict[str, dict[str, float]], path: Path) -> None:
+    """Mean log10 gap of each method on each function."""
+    functions = list(next(iter(gaps.values())))
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    axes = figure.subplots()
+    width = 0.8 / len(gaps)
+    for number, (name, values) in enumerate(gaps.items()):
+        positions = np.arange(len(functions)) + (number - (len(gaps) - 1) / 2) * width
+        axes.bar(
+            positions,
+            [values[function] for function in functions],
+            width,
+            label=name,
+            **({"color": "black"} if number == 0 else {}),
+        )
+    axes.axhline(0.0, color="gray", linewidth=0.5)
+    axes.set_xticks(np.arange(len(functions)), functions, rotation=40, ha="right", fontsize=8)
+    axes.set_ylabel("mean log10 gap (less is better)")
+    axes.legend(frameon=False, fontsize=8, ncols=4)
+    save(figure, path)
+
+
+def save(figure: Figure, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=120)

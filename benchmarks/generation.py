@@ -1,7 +1,7 @@
 """Time of one generation (ask + tell) of a learned GA, side by side with evosax's LearnedGA.
 
-The time to draw the Gaussian noise alone is the floor that no generation on the same generator can pass. Runs on one core
-unless told otherwise; the sizes are those of a BBOB study, of an MNIST network and of a MinAtar network.
+The time to draw the Gaussian noise alone is the floor that no generation on the same generator can pass. Runs on one
+core unless told otherwise; the sizes are those of a BBOB study, of an MNIST network and of a MinAtar network.
 """
 
 import os
@@ -18,10 +18,10 @@ import tyro
 from evosax.algorithms import LearnedGA
 from rich.console import Console
 from rich.table import Table
-from timing import interleaved_medians
 
 import lga
 from lga.algorithms.run import compiled
+from timing import interleaved_medians
 
 SIZES = ((32, 20), (128, 11_274), (256, 50_000))
 

@@ -1,8 +1,8 @@
 """Inner generations per second of meta-training, side by side with evosax, and the gain from a second core.
 
-One inner generation is one ask-evaluate-tell of one candidate on one task: 10 noisy functions, N = E = 16, D up to 10, T = 50.
-evosax's LearnedGA and MetaBBOBProblem are vmapped over the same numbers of candidates and tasks. Contestants live in processes
-of their own, pinned to their cores, and take turns.
+One inner generation is one ask-evaluate-tell of one candidate on one task: 10 noisy functions, N = E = 16, D up to 10,
+T = 50. evosax's LearnedGA and MetaBBOBProblem are vmapped over the same numbers of candidates and tasks. Contestants
+live in processes of their own, pinned to their cores, and take turns.
 """
 
 import json
@@ -94,7 +94,11 @@ def evosax_searches(settings: Settings):
     return lambda: jax.block_until_ready(run(thetas, keys))
 
 
-CONTESTANTS = {"evosax, 1 core": (evosax_searches, 1), "lga, 1 core": (our_searches, 1), "lga, 2 cores": (our_searches, 2)}
+CONTESTANTS = {
+    "evosax, 1 core": (evosax_searches, 1),
+    "lga, 1 core": (our_searches, 1),
+    "lga, 2 cores": (our_searches, 2),
+}
 
 
 def contestant(name: str, settings: Settings, pipe) -> None:

@@ -2,7 +2,7 @@
 
 import jax
 import jax.numpy as jnp
-from jax.flatten_util import ravel_pytree
+import numpy as np
 
 from lga.core.population import Archive, Progress, start_progress
 from lga.operators.theta import NUM_FEATURES, Theta, ThetaConfig, theta_layout
@@ -10,19 +10,21 @@ from lga.operators.theta import NUM_FEATURES, Theta, ThetaConfig, theta_layout
 ALL_LEARNED = ThetaConfig(learned=tuple(NUM_FEATURES))
 
 
+# Drawn by NumPy: JAX would compile a program for every shape.
 def random_theta(seed: int, config: ThetaConfig = ALL_LEARNED, scale: float = 0.5) -> Theta:
     """All weights are normal, the biases too: a zero would hide what it multiplies."""
-    flat, unflatten = ravel_pytree(theta_layout(config))
-    return unflatten(scale * jax.random.normal(jax.random.key(seed), flat.shape))
+    generator = np.random.default_rng(seed)
+    layout = jax.eval_shape(lambda: theta_layout(config))
+    return jax.tree.map(lambda leaf: jnp.asarray(scale * generator.normal(size=leaf.shape), jnp.float32), layout)
 
 
 def random_archive(seed: int, size: int, num_dims: int = 3) -> Archive:
-    key_solutions, key_fitness, key_sigma, key_age = jax.random.split(jax.random.key(seed), 4)
+    generator = np.random.default_rng(seed)
     return Archive(
-        solutions=jax.random.normal(key_solutions, (size, num_dims)),
-        fitness=jax.random.normal(key_fitness, (size,)),
-        sigma=jnp.exp(jax.random.normal(key_sigma, (size,))),
-        age=jax.random.randint(key_age, (size,), 0, 5),
+        solutions=jnp.asarray(generator.normal(size=(size, num_dims)), jnp.float32),
+        fitness=jnp.asarray(generator.normal(size=size), jnp.float32),
+        sigma=jnp.asarray(np.exp(generator.normal(size=size)), jnp.float32),
+        age=jnp.asarray(generator.integers(0, 5, size), jnp.int32),
     )
 
 

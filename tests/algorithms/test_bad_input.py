@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-# Shapes are checked before our own checks while jaxtyping watches, so all of this runs as it does for users: without it.
+# In tests jaxtyping checks shapes before our own checks do, so all of this runs as it does for users: without it.
 SCRIPT = """
 import jax, jax.numpy as jnp, numpy as np
 import lga

@@ -5,12 +5,12 @@ import inspect
 import jax
 import numpy as np
 import pytest
-from samples import random_archive, random_theta, sphere
 
 import lga
 from lga.algorithms.presets import PRESETS, gesmr_ga, learned_ga, preset, random_search
 from lga.algorithms.run import run
 from lga.operators.theta import NUM_FEATURES, ThetaConfig
+from samples import random_archive, random_theta, sphere
 
 N = 8
 START = random_archive(1, N, 4).solutions

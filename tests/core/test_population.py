@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jaxtyping import TypeCheckError
-from samples import random_archive
 
 from lga.core.population import (
     FAILED,
@@ -17,6 +16,7 @@ from lga.core.population import (
     take,
 )
 from lga.operators.features import z_score
+from samples import random_archive
 
 # XLA takes subnormal numbers for zero.
 ANY_FITNESS = st.lists(st.floats(width=32, allow_subnormal=False), min_size=6, max_size=6)

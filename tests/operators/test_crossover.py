@@ -3,10 +3,10 @@ import jax.numpy as jnp
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import progress_of, random_archive, random_theta
 
 from lga.core.population import Archive
 from lga.operators.crossover import attention_crossover, immigration, no_crossover, uniform_crossover
+from samples import progress_of, random_archive, random_theta
 
 KEY = jax.random.key(0)
 PARENTS = random_archive(1, 7)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import progress_of, random_archive
 from scipy.stats import rankdata
 
 from lga.core.population import FAILED
@@ -19,6 +18,7 @@ from lga.operators.features import (
     unit_range,
     z_score,
 )
+from samples import progress_of, random_archive
 
 SIZE = 12
 VALUES = st.lists(st.integers(-1000, 1000), min_size=SIZE, max_size=SIZE).map(lambda v: jnp.asarray(v, jnp.float32))

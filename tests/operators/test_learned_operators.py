@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from samples import ALL_LEARNED, permuted, progress_of, random_archive, random_theta
 
 from lga.operators import fold
 from lga.operators.attention import readout, selection_logits
@@ -15,6 +14,7 @@ from lga.operators.mutation_rate import attention_rate, rate_multiplier
 from lga.operators.sampling import attention_sampling, sampling_probabilities
 from lga.operators.selection import attention_selection, joint_features, sample_rows
 from lga.operators.theta import ThetaConfig, init_theta
+from samples import ALL_LEARNED, permuted, progress_of, random_archive, random_theta
 
 KEY = jax.random.key(0)
 ORDER = np.random.default_rng(0).permutation(9)
@@ -62,7 +62,7 @@ def test_folded_form_is_the_same_function_as_the_training_form(key_dim, num_head
     theta = random_theta(3, config)
     for folded, expected in zip(jax.jit(folded_form)(theta), jax.jit(training_form)(theta), strict=True):
         np.testing.assert_allclose(folded, expected, atol=2e-5)
-        assert np.ptp(np.asarray(expected)) > 1e-3
+        assert np.ptp(np.asarray(expected)) > 1e-4
 
 
 def test_crossover_adds_the_attention_output_in_units_of_the_deviation():
@@ -140,7 +140,7 @@ def test_results_do_not_depend_on_the_size_of_row_blocks(largest_block, monkeypa
 
 
 def test_operators_with_zero_weights_are_neutral():
-    theta = init_theta(KEY, ALL_LEARNED, scale=0.0)
+    theta = random_theta(0, scale=0.0)
     np.testing.assert_array_equal(attention_rate(theta.rate).propose(KEY, (), PARENTS, PROGRESS), PARENTS.sigma)
     crossed = attention_crossover(theta.cross)(KEY, PARENTS, jnp.arange(9), PROGRESS)
     np.testing.assert_array_equal(crossed, PARENTS.solutions)

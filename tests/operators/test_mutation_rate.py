@@ -2,7 +2,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from samples import progress_of, random_archive
 
 from lga.core.population import FAILED, Archive
 from lga.operators.mutation_rate import (
@@ -14,6 +13,7 @@ from lga.operators.mutation_rate import (
     one_fifth_rule,
     self_adaptive_rate,
 )
+from samples import progress_of, random_archive
 
 KEY = jax.random.key(0)
 SIGMA0 = jnp.asarray(0.3)

@@ -2,7 +2,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from samples import ALL_LEARNED, random_theta
 
 from lga.core.weights_io import WeightFileError, save_tensors
 from lga.operators.theta import (
@@ -19,8 +18,10 @@ from lga.operators.theta import (
     save_theta,
     theta_layout,
 )
+from samples import ALL_LEARNED, random_theta
 
 CONFIGS = [ThetaConfig(), ALL_LEARNED, ThetaConfig(("rate",), 8, 4), ThetaConfig(("cross", "sample"), 6, 6)]
+START = jax.jit(init_theta, static_argnums=(1, 2))
 PROVENANCE = {"task": "bbob", "seed": 7, "generations": [1, 2, 3], "note": None}
 
 
@@ -54,7 +55,7 @@ def test_saved_weights_and_their_provenance_come_back_exactly(config, tmp_path):
 @pytest.mark.parametrize(("key_dim", "num_heads"), [(16, 2), (16, 16), (1, 1)])
 def test_a_start_has_zero_biases_and_kernels_of_the_scale_that_was_asked_for(key_dim, num_heads):
     config = ThetaConfig(("select", "rate"), key_dim, num_heads)
-    for name, leaf in named_leaves(init_theta(jax.random.key(3), config, scale=2.0)).items():
+    for name, leaf in named_leaves(START(jax.random.key(3), config, 2.0)).items():
         if name.endswith("bias"):
             np.testing.assert_array_equal(leaf, np.zeros_like(leaf))
         else:
@@ -64,7 +65,7 @@ def test_a_start_has_zero_biases_and_kernels_of_the_scale_that_was_asked_for(key
 
 
 def test_a_start_of_scale_zero_is_all_zero():
-    assert not np.any(ravel_theta(init_theta(jax.random.key(3), ALL_LEARNED, scale=0.0))[0])
+    assert not np.any(ravel_theta(START(jax.random.key(3), ThetaConfig(), 0.0))[0])
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path):

@@ -6,8 +6,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float, Int, Key
 
+from lga import native
 from lga.core.checks import require, require_positive_integer
 from lga.core.interfaces import Algorithm, Crossover, MutationRate, Sampling, Selection
 from lga.core.population import (
@@ -20,9 +22,8 @@ from lga.core.population import (
     start_progress,
     take,
 )
-from lga.core.random import standard_normal
+from lga.core.random import mutate, split
 from lga.core.tree import tree_dataclass
-from lga.operators.crossover import no_crossover
 from lga.operators.mutation_rate import fixed_rate, within_floats
 from lga.operators.sampling import uniform_sampling
 from lga.operators.selection import truncation_selection
@@ -58,7 +59,6 @@ def genetic_algorithm(
     require_positive_integer("num_children", num_children)
     require_positive_integer("num_parents", num_parents)
     sample = sample or uniform_sampling()
-    cross = cross or no_crossover()
     rate = rate or fixed_rate()
     select = select or truncation_selection()
 
@@ -83,13 +83,16 @@ def genetic_algorithm(
         return GeneticState(parents, rate.init(sigma), itself, start_progress(solutions, fitness))
 
     def ask(key: Key[Array, ""], state: GeneticState) -> tuple[Children, GeneticState]:
-        key_sample, key_cross, key_rate, key_noise = jax.random.split(key, 4)
+        key_sample, key_cross, key_rate, key_noise = split(key, 4)
         parents, progress = state.parents, state.progress
         parent_index = sample(key_sample, parents, num_children, progress)
-        start = cross(key_cross, parents, parent_index, progress)
         sampled_parents = take(parents, parent_index)
         sigma = finite_rate(rate.propose(key_rate, state.rate_state, sampled_parents, progress), sampled_parents.sigma)
-        mutated = start + sigma[:, None] * standard_normal(key_noise, *start.shape)
+        if cross is None:
+            mutated = mutate(key_noise, parents.solutions, parent_index, sigma)
+        else:
+            start = cross(key_cross, parents, parent_index, progress)
+            mutated = mutate(key_noise, start, jnp.arange(num_children, dtype=jnp.int32), sigma)
         # Without the barrier XLA draws the noise again for every reader of solutions, if ask and tell are one program.
         return Children(jax.lax.optimization_barrier(mutated), sigma, parent_index), state
 
@@ -98,19 +101,53 @@ def genetic_algorithm(
             fitness.shape == (num_children,),
             f"fitness has shape {fitness.shape}, but must be ({num_children},): one value for each child.",
         )
-        key_select, key_rate = jax.random.split(key)
+        key_select, key_rate = split(key)
         parents = state.parents
         offspring = newborn(children, rank_failures_last(fitness))
         survivor_index = select(key_select, parents, offspring, state.progress)
         sampled_parents = take(parents, children.parent_index)
+        next_parents, progress = succession(survivor_index, offspring, parents, state.progress)
         return GeneticState(
-            parents=survivors(offspring, parents, survivor_index),
+            parents=next_parents,
             rate_state=rate.update(key_rate, state.rate_state, sampled_parents, offspring),
             survivor_index=survivor_index,
-            progress=advance_progress(state.progress, offspring.solutions, offspring.fitness),
+            progress=progress,
         )
 
     return Algorithm(init, ask, tell, num_children, num_parents)
+
+
+def native_succession(
+    survivor_index: Int[Array, " e"], offspring: Archive, parents: Archive, progress: Progress
+) -> tuple[Archive, Progress]:
+    *archive, best_solution, best_fitness, failures = native.survive(
+        survivor_index,
+        offspring.solutions,
+        offspring.fitness,
+        offspring.sigma,
+        parents.solutions,
+        parents.fitness,
+        parents.sigma,
+        parents.age,
+        progress.best_solution,
+        progress.best_fitness,
+    )
+    return Archive(*archive), Progress(
+        best_solution=best_solution,
+        best_fitness=best_fitness,
+        generation=progress.generation + 1,
+        evaluations=progress.evaluations + offspring.fitness.shape[0],
+        failures=progress.failures + failures,
+    )
+
+
+@native.with_kernel(native_succession)
+def succession(
+    survivor_index: Int[Array, " e"], offspring: Archive, parents: Archive, progress: Progress
+) -> tuple[Archive, Progress]:
+    """The next parents, and the progress after one more generation. Offspring are newborn: of age zero."""
+    next_parents = survivors(offspring, parents, survivor_index)
+    return next_parents, advance_progress(progress, offspring.solutions, offspring.fitness)
 
 
 def survivors(offspring: Archive, parents: Archive, survivor_index: Int[Array, " e"]) -> Archive:
@@ -141,7 +178,7 @@ def check_start(solutions: Float[Array, "n d"], fitness: Float[Array, " n"], sig
         f"solutions has type {solutions.dtype}, but must hold floating-point numbers.",
     )
     require(np.ndim(sigma) == 0, f"sigma has shape {np.shape(sigma)}, but must be one number for all solutions.")
-    if not isinstance(sigma, jax.core.Tracer):
+    if not isinstance(sigma, Tracer):
         require(0.0 < float(sigma) < math.inf, f"sigma is {sigma}, but must be more than 0 and finite.")
 
 

@@ -40,7 +40,9 @@ def evolution_strategy(name: str, num_children: int) -> Algorithm:
             from evosax import algorithms
         except ImportError as error:
             raise ImportError(f"{name} comes with evosax: pip install 'lga[bench]'.") from error
-        return getattr(algorithms, name)(num_children, jnp.zeros(num_dims))
+        # It holds arrays and outlives the trace that first asks for it, so they must be values and not tracers.
+        with jax.ensure_compile_time_eval():
+            return getattr(algorithms, name)(num_children, jnp.zeros(num_dims))
 
     def init(
         key: Key[Array, ""],

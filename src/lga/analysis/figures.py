@@ -107,3 +107,48 @@ def gaps_by_function(gaps: dict[str, dict[str, float]], path: Path) -> None:
 def save(figure: Figure, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
+
+
+def ratio_bars(log_gaps: dict[str, dict[str, float]], reference: str, splits: dict[str, list[str]], path: Path) -> None:
+    """Geometric mean of the gap relative to a reference method, one panel a split of the functions."""
+    figure = Figure(figsize=(14, 7), layout="constrained")
+    shown = {split: functions for split, functions in splits.items() if functions}
+    panels = figure.subplots(len(shown), 1, squeeze=False)[:, 0]
+    methods = [name for name in log_gaps if name != reference]
+    width = 0.8 / len(methods)
+    for axes, (split, functions) in zip(panels, shown.items(), strict=True):
+        for number, name in enumerate(methods):
+            ratios = [10 ** (log_gaps[name][f] - log_gaps[reference][f]) for f in functions]
+            positions = np.arange(len(functions)) + (number - (len(methods) - 1) / 2) * width
+            axes.bar(positions, ratios, width, label=name, color="black" if number == 0 else None)
+        axes.axhline(1.0, color="gray", linewidth=0.8)
+        axes.set_yscale("log")
+        axes.set_xticks(np.arange(len(functions)), functions, rotation=30, ha="right", fontsize=8)
+        axes.set_title(f"{split} functions: gap relative to {reference} (less is better)", fontsize=10)
+    panels[0].legend(frameon=False, fontsize=7, ncols=6)
+    save(figure, path)
+
+
+def curves_over_evaluations(curves: dict[str, tuple[np.ndarray, np.ndarray]], label: str, path: Path) -> None:
+    figure = Figure(figsize=(7, 4.4), layout="constrained")
+    axes = figure.subplots()
+    for number, (name, (evaluations, values)) in enumerate(curves.items()):
+        width = 2.5 if number == 0 else 1.2
+        axes.plot(evaluations, values, label=name, linewidth=width, color="black" if number == 0 else None)
+    axes.set(xlabel="evaluations", ylabel=label)
+    axes.legend(frameon=False, fontsize=7)
+    save(figure, path)
+
+
+def critical_difference(mean_ranks: dict[str, float], difference: float, path: Path) -> None:
+    """Mean ranks; methods within the bar of the best are not told apart from it."""
+    ordered = sorted(mean_ranks.items(), key=lambda pair: pair[1], reverse=True)
+    figure = Figure(figsize=(7, 0.35 * len(ordered) + 1), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([rank for _, rank in ordered], np.arange(len(ordered)), "o", color="black")
+    best = ordered[-1][1]
+    axes.axvspan(best, best + difference, alpha=0.15, color="gray", label="critical difference from the best")
+    axes.set_yticks(np.arange(len(ordered)), [name for name, _ in ordered], fontsize=8)
+    axes.set_xlabel("mean rank over the functions (less is better)")
+    axes.legend(frameon=False, fontsize=8)
+    save(figure, path)

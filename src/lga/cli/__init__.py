@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Callable
 
-from lga.cli import quickstart, tasks, train, weights
+from lga.cli import bench, quickstart, tasks, train, weights
 
 Command = Callable[[list[str]], None]
 
 COMMANDS: dict[str, tuple[str, Command | dict[str, tuple[str, Command]]]] = {
     "quickstart": ("discover a genetic algorithm, test it on unseen functions, write a report", quickstart.main),
     "train": ("meta-train a learned genetic algorithm", train.main),
+    "bench": ("comparisons", {"bbob": ("learned and hand-designed algorithms on BBOB", bench.bbob_main)}),
     "weights": (
         "installed weights",
         {

@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import tyro
-from rich.console import Console
 
 from lga.cli.devices import use_compilation_cache, use_cores
+from lga.cli.screen import table_console
 from lga.core.checks import require
 from lga.studies.quickstart import QuickstartConfig, quickstart
 
@@ -16,7 +16,7 @@ def main(args: list[str]) -> None:
     tyro.cli(run_quickstart, args=args, prog="lga quickstart")
 
 
-def run_quickstart(out: Path | None = None, meta_generations: int = 160) -> None:
+def run_quickstart(out: Path | None = None, meta_generations: int = 400) -> None:
     """Discover a genetic algorithm, test it on unseen functions and write a report.
 
     Args:
@@ -27,7 +27,7 @@ def run_quickstart(out: Path | None = None, meta_generations: int = 160) -> None
     use_compilation_cache()
     folder = out or Path("report") / time.strftime("%Y-%m-%d-%H%M%S")
     require(not folder.exists(), f"out is {str(folder)!r}, but that folder exists already.")
-    console = Console()
+    console = table_console()
     config = QuickstartConfig()
     begin = time.monotonic()
     quickstart(replace(config, training=replace(config.training, meta_generations=meta_generations)), folder, console)

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import tyro
-from rich.console import Console
 from rich.table import Table
 
 from lga.analysis import figures
+from lga.cli.screen import table_console
 from lga.tasks import registry
 
 
@@ -23,7 +23,7 @@ def list_tasks() -> None:
     table = Table(*registry.Row._fields)
     for row in registry.rows():
         table.add_row(row.name, row.benchmark, str(row.number), row.group, ", ".join(row.families), row.split)
-    Console().print(table)
+    table_console().print(table)
 
 
 def show(out: Path = Path("tasks"), instance: int = 1) -> None:

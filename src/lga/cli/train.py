@@ -1,9 +1,10 @@
 """`lga train`: meta-training from the command line."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import jax
 import tyro
@@ -29,6 +30,8 @@ class Train:
     """Directory of the run; it must not hold one already."""
     resume: Path | None = None
     """Continue the run in this directory, with its settings."""
+    tensorboard: bool = False
+    """Also write the metrics for TensorBoard, into the run directory."""
     memory_gib: float = 8.0
     """Memory for the searches that run at once on a device."""
     devices: int | None = None
@@ -59,7 +62,7 @@ def main(args: list[str]) -> None:
             directory,
             resume=options.resume is not None,
             memory_gib=options.memory_gib,
-            report=reporter(directory, live),
+            report=reporter(directory, live, options.tensorboard),
         )
     if jax.process_index() == 0:
         draw_curves(directory)
@@ -87,13 +90,33 @@ def named(args: list[str], option: str) -> str | None:
     return None
 
 
-def reporter(directory: Path, live: LiveReport):
-    def report(entry: dict) -> None:
+def reporter(directory: Path, live: LiveReport, tensorboard: bool) -> Callable[[dict[str, Any]], None]:
+    write_scalars = tensorboard_writer(directory) if tensorboard else lambda entry: None
+
+    def report(entry: dict[str, Any]) -> None:
         live(entry)
+        write_scalars(entry)
         if "validation" in entry:
             draw_curves(directory)
 
     return report
+
+
+def tensorboard_writer(directory: Path) -> Callable[[dict[str, Any]], None]:
+    try:
+        from tensorboardX import SummaryWriter
+    except ImportError as error:
+        raise ImportError("tensorboard is on, but needs tensorboardX: pip install 'lga[tensorboard]'.") from error
+    writer = SummaryWriter(str(directory))
+
+    def write(entry: dict[str, Any]) -> None:
+        scalars = entry | {"validation": entry.get("validation", {}).get("score")}
+        for name, value in scalars.items():
+            if isinstance(value, int | float) and name != "meta_generation":
+                writer.add_scalar(name, value, entry["meta_generation"])
+        writer.flush()
+
+    return write
 
 
 def draw_curves(directory: Path) -> None:

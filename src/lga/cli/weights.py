@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-from rich.console import Console
 from rich.table import Table
 
+from lga.cli.screen import table_console
 from lga.core.checks import require, require_known
 from lga.operators.theta import config_of, installed_weights, load_theta, ravel_theta
 
@@ -42,7 +42,7 @@ def list_weights() -> None:
             str(provenance.get("meta_generation", "?")),
             f"{provenance['validation']['score']:.3f}" if "validation" in provenance else "?",
         )
-    Console().print(table)
+    table_console().print(table)
 
 
 def show_info(name: Name) -> None:

@@ -1,14 +1,81 @@
 """Random draws that the operators share."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Float, Int, Key, UInt32
+
+from lga import native
 
 LARGEST_TRIANGLE = 64
 
 
-def standard_normal(key: Key[Array, ""], num_rows: int, num_columns: int) -> Float[Array, "n d"]:
-    return jax.random.normal(key, (num_rows, num_columns))
+def split(key: Key[Array, ""], num: int = 2) -> tuple[Key[Array, ""], ...]:
+    """As `jax.random.split`."""
+    if not native.draws_numbers_of(key) or num > native.MOST_KEYS:
+        return tuple(jax.random.split(key, num))
+    return tuple(map(threefry_key, split_threefry(jax.random.key_data(key), num=num)))
+
+
+def fold_in(key: Key[Array, ""], data: Int[Array, ""]) -> Key[Array, ""]:
+    """As `jax.random.fold_in`."""
+    if not native.draws_numbers_of(key):
+        return jax.random.fold_in(key, data)
+    return threefry_key(fold_in_threefry(jax.random.key_data(key), data))
+
+
+def uniform(key: Key[Array, ""], count: int, dtype: Any = None) -> Float[Array, " n"]:
+    """Numbers in [0, 1), as `jax.random.uniform` draws them."""
+    if not native.draws_numbers_of(key) or jnp.zeros((), dtype).dtype != jnp.float32:
+        return jax.random.uniform(key, (count,), dtype)
+    return uniform_threefry(jax.random.key_data(key), count=count)
+
+
+def mutate(
+    key: Key[Array, ""], solutions: Float[Array, "e d"], index: Int[Array, " n"], sigma: Float[Array, " n"]
+) -> Float[Array, "n d"]:
+    """The solutions at the indices, each with Gaussian noise of its own deviation."""
+    if not native.draws_numbers_of(key):
+        return add_noise(key, solutions, index, sigma)
+    return mutate_threefry(jax.random.key_data(key), solutions, index, sigma)
+
+
+def add_noise(
+    key: Key[Array, ""], solutions: Float[Array, "e d"], index: Int[Array, " n"], sigma: Float[Array, " n"]
+) -> Float[Array, "n d"]:
+    start = solutions[index]
+    return start + sigma[:, None] * standard_normal(key, *start.shape, start.dtype)
+
+
+def standard_normal(key: Key[Array, ""], num_rows: int, num_columns: int, dtype: Any = None) -> Float[Array, "n d"]:
+    return jax.random.normal(key, (num_rows, num_columns), dtype)
+
+
+def threefry_key(key_data: UInt32[Array, "2"]) -> Key[Array, ""]:
+    return jax.random.wrap_key_data(key_data, impl=native.THREEFRY)
+
+
+@native.with_kernel(native.split)
+def split_threefry(key_data: UInt32[Array, "2"], num: int) -> tuple[UInt32[Array, "2"], ...]:
+    return tuple(jax.random.key_data(jax.random.split(threefry_key(key_data), num)))
+
+
+@native.with_kernel(native.fold_in)
+def fold_in_threefry(key_data: UInt32[Array, "2"], data: Int[Array, ""]) -> UInt32[Array, "2"]:
+    return jax.random.key_data(jax.random.fold_in(threefry_key(key_data), data))
+
+
+@native.with_kernel(native.uniform)
+def uniform_threefry(key_data: UInt32[Array, "2"], count: int) -> Float[Array, " n"]:
+    return jax.random.uniform(threefry_key(key_data), (count,), jnp.float32)
+
+
+@native.with_kernel(native.mutate)
+def mutate_threefry(
+    key_data: UInt32[Array, "2"], solutions: Float[Array, "e d"], index: Int[Array, " n"], sigma: Float[Array, " n"]
+) -> Float[Array, "n d"]:
+    return add_noise(threefry_key(key_data), solutions, index, sigma)
 
 
 def log_uniform_factor(key: Key[Array, ""], base: float, count: int) -> Float[Array, " n"]:
@@ -18,7 +85,7 @@ def log_uniform_factor(key: Key[Array, ""], base: float, count: int) -> Float[Ar
 
 def uniform_index(key: Key[Array, ""], count: int, size: int) -> Int[Array, " n"]:
     """Indices below `size`, with replacement. One uniform number each: `randint` draws twice the bits."""
-    return jnp.minimum((jax.random.uniform(key, (count,)) * size).astype(jnp.int32), size - 1)
+    return jnp.minimum((uniform(key, count) * size).astype(jnp.int32), size - 1)
 
 
 def index_by_weight(uniform: Float[Array, "*rows"], weights: Float[Array, "*rows n"]) -> Int[Array, "*rows"]:

@@ -39,7 +39,7 @@ def digest(tensors: dict[str, np.ndarray], description: dict[str, Any]) -> str:
     """SHA-256 over names, types, shapes and bytes of all tensors, and over the description."""
     sha = hashlib.sha256(json.dumps(description, sort_keys=True).encode())
     for name in sorted(tensors):
-        tensor = np.ascontiguousarray(tensors[name])
+        tensor = np.asarray(tensors[name], order="C")
         sha.update(f"{name} {tensor.dtype.str} {tensor.shape}".encode())
         sha.update(tensor.tobytes())
     return sha.hexdigest()
@@ -50,7 +50,7 @@ def save_tensors(path: str | Path, tensors: dict[str, np.ndarray], description: 
     sha = digest(tensors, description)
     # One entry: safetensors writes several in random order, and equal weights must make equal files.
     header = {"schema_version": SCHEMA_VERSION, "description": description, "sha256": sha}
-    contiguous = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     write_atomically(Path(path), save(contiguous, metadata={ENTRY: json.dumps(header, sort_keys=True)}))
     return sha
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, UInt32
 
 from lga.algorithms.presets import learned_ga
+from lga.core.random import fold_in, split
 from lga.core.tree import tree_dataclass
 from lga.meta.config import MetaConfig
 from lga.operators.features import centred_ranks, z_score
@@ -63,7 +64,7 @@ def candidate_outcomes(
 
             def generation(t, carry):
                 state, reached = carry
-                key_ask, key_evaluate, key_tell = jax.random.split(jax.random.fold_in(key_search, t), 3)
+                key_ask, key_evaluate, key_tell = split(fold_in(key_search, t), 3)
                 children, state = algorithm.ask(key_ask, state)
                 gaps, fitness = bbob.observe(key_evaluate, trial.task, children.solutions)
                 state = algorithm.tell(key_tell, state, children, fitness)

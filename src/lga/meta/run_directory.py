@@ -40,7 +40,7 @@ class RunDirectory:
     def _check_settings(self, resume: bool) -> None:
         require(
             resume or not (self.path / CONFIG).exists(),
-            f"directory is {str(self.path)!r}, but holds a run already: continue it with --resume, or name another one.",
+            f"directory is {str(self.path)!r}, but holds a run already: continue it with --resume, or name another.",
         )
         if not resume:
             return
@@ -85,12 +85,12 @@ def load_checkpoint(path: Path, like: Any) -> tuple[int, Any, dict[str, Any] | N
     if not (path / CHECKPOINT).exists():
         return 0, like, None
     tensors, description = load_tensors(path / CHECKPOINT)
-    names = list(named_leaves(like))
+    expected = {name: leaf.shape for name, leaf in named_leaves(like).items()}
     require(
-        description.get("kind") == "checkpoint" and sorted(tensors) == sorted(names),
+        description.get("kind") == "checkpoint" and expected == {name: t.shape for name, t in tensors.items()},
         f"{path / CHECKPOINT} does not hold the state of this run's meta-optimiser.",
     )
-    state = jax.tree.unflatten(jax.tree.structure(like), [tensors[name] for name in names])
+    state = jax.tree.unflatten(jax.tree.structure(like), [tensors[name] for name in expected])
     return description["meta_generation"], state, description["best"]
 
 

@@ -22,14 +22,14 @@ def fitness_features(fitness: Float[Array, " n"], best_fitness: Float[Array, ""]
 
 def rate_features(sampled_parents: Archive, best_fitness: Float[Array, ""]) -> Float[Array, "n 5"]:
     """Fitness features of the sampled parents, and their mutation rates as z-score and scaled to [-1, 1]."""
-    sigma = sampled_parents.sigma
-    return jnp.concatenate(
-        [
-            fitness_features(sampled_parents.fitness, best_fitness),
-            jnp.stack([z_score(sigma), unit_range(sigma)], axis=-1),
-        ],
-        axis=-1,
-    )
+    return fitness_and_rate_features(sampled_parents.fitness, sampled_parents.sigma, best_fitness)
+
+
+def fitness_and_rate_features(
+    fitness: Float[Array, " n"], sigma: Float[Array, " n"], best_fitness: Float[Array, ""]
+) -> Float[Array, "n 5"]:
+    rates = jnp.stack([z_score(sigma), unit_range(sigma)], axis=-1)
+    return jnp.concatenate([fitness_features(fitness, best_fitness), rates], axis=-1)
 
 
 def sampling_features(parents: Archive, progress: Progress) -> Float[Array, "e 4"]:

@@ -8,10 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from lga import native
 from lga.core.checks import require, require_positive_integer
 from lga.core.interfaces import MutationRate
 from lga.core.random import log_uniform_factor, uniform_index
-from lga.operators.features import rate_features
+from lga.operators.features import fitness_and_rate_features
 from lga.operators.fold import FoldedReadout, fold_readout, map_rows, readout_row, with_one
 from lga.operators.theta import ReadoutTheta
 
@@ -110,9 +111,21 @@ def attention_rate(theta: ReadoutTheta) -> MutationRate:
     folded = fold_readout(theta)
 
     def propose(key, rate_state, sampled_parents, progress):
-        return sampled_parents.sigma * rate_multiplier(folded, rate_features(sampled_parents, progress.best_fitness))
+        fitness, sigma = sampled_parents.fitness, sampled_parents.sigma
+        return sigma * attended_multiplier(fitness, sigma, progress.best_fitness, folded.attend, folded.value)
 
     return MutationRate(no_state, propose, no_update)
+
+
+@native.with_kernel(native.rate)
+def attended_multiplier(
+    fitness: Float[Array, " n"],
+    sigma: Float[Array, " n"],
+    best_fitness: Float[Array, ""],
+    attend: Float[Array, "h 6 6"],
+    value: Float[Array, "h 6"],
+) -> Float[Array, " n"]:
+    return rate_multiplier(FoldedReadout(attend, value), fitness_and_rate_features(fitness, sigma, best_fitness))
 
 
 def rate_multiplier(folded: FoldedReadout, features: Float[Array, "n 5"]) -> Float[Array, " n"]:

@@ -6,6 +6,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
+from lga import native
+from lga.core import random
 from lga.core.interfaces import Selection
 from lga.core.population import Archive, Progress
 from lga.core.random import index_by_weight
@@ -29,14 +31,29 @@ def attention_selection(theta: SelectionTheta) -> Selection:
     folded = fold_selection(theta)
 
     def select(key: Key[Array, ""], parents: Archive, offspring: Archive, progress: Progress) -> Int[Array, " e"]:
-        parent_features, child_features = joint_features(parents.fitness, offspring.fitness, progress.best_fitness)
-        uniform = jax.random.uniform(key, parents.fitness.shape)
-        chosen = sample_rows(folded, parent_features, child_features, uniform)
+        uniform = random.uniform(key, parents.fitness.shape[0], parents.fitness.dtype)
+        chosen = choose(
+            parents.fitness, offspring.fitness, progress.best_fitness, uniform, folded.attend, folded.score
+        )
         num_children = offspring.fitness.shape[0]
         itself = num_children + jnp.arange(parents.fitness.shape[0], dtype=jnp.int32)
         return jnp.where(chosen == num_children, itself, chosen)
 
     return select
+
+
+@native.with_kernel(native.select)
+def choose(
+    parent_fitness: Float[Array, " e"],
+    child_fitness: Float[Array, " n"],
+    best_fitness: Float[Array, ""],
+    uniform: Float[Array, " e"],
+    attend: Float[Array, "h 4 4"],
+    score: Float[Array, "h 4 4"],
+) -> Int[Array, " e"]:
+    """For each parent the child that takes its place, or N: then it stays."""
+    parent_features, child_features = joint_features(parent_fitness, child_fitness, best_fitness)
+    return sample_rows(FoldedSelection(attend, score), parent_features, child_features, uniform)
 
 
 def joint_features(

@@ -33,7 +33,7 @@ def quickstart(report: dict[str, Any]) -> str:
     return markdown_table(header, map(row, sorted(report["rows"], key=lambda entry: entry["mean_log10_gap"])))
 
 
-def generation(rows: list[dict[str, float]]) -> str:
+def generation(rows: list[dict[str, Any]]) -> str:
     header = ["N", "D", "noise alone, ms", "lga, ms", "evosax, ms", "lga / evosax", "lga / noise"]
     return markdown_table(
         header,

@@ -1,0 +1,114 @@
+"""The kernels as functions of arrays, for one run; `vmap` puts batch axes in front. Float32 on CPUs only.
+
+Operands that a batch shares are not copied: they get an axis of size one, over which the kernels do not move.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, UInt32
+
+
+# The most that a key is split into at once.
+MOST_KEYS = 16
+
+
+def call(name: str, results: Any) -> Callable[..., Any]:
+    return jax.ffi.ffi_call(name, results, vmap_method="expand_dims")
+
+
+def floats(*shape: int) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(shape, jnp.float32)
+
+
+def integers(*shape: int) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(shape, jnp.int32)
+
+
+def split(key_data: UInt32[Array, "2"], num: int) -> tuple[UInt32[Array, "2"], ...]:
+    """As `jax.random.split` of a Threefry key, for up to 16 keys."""
+    return call("lga_split", (jax.ShapeDtypeStruct((2,), jnp.uint32),) * num)(key_data)
+
+
+def fold_in(key_data: UInt32[Array, "2"], data: Int[Array, ""]) -> UInt32[Array, "2"]:
+    """As `jax.random.fold_in` of a Threefry key."""
+    return call("lga_fold_in", jax.ShapeDtypeStruct((2,), jnp.uint32))(key_data, data)
+
+
+def uniform(key_data: UInt32[Array, "2"], count: int) -> Float[Array, " n"]:
+    """As `jax.random.uniform` of a Threefry key."""
+    return call("lga_uniform", floats(count))(key_data)
+
+
+def select(
+    parent_fitness: Float[Array, " e"],
+    child_fitness: Float[Array, " n"],
+    best_fitness: Float[Array, ""],
+    uniform: Float[Array, " e"],
+    attend: Float[Array, "h 4 4"],
+    score: Float[Array, "h 4 4"],
+) -> Int[Array, " e"]:
+    """Features of all, attention, and a draw for each parent: a child, or N to keep the parent."""
+    result = integers(*parent_fitness.shape)
+    return call("lga_select", result)(parent_fitness, child_fitness, best_fitness, uniform, attend, score)
+
+
+def rate(
+    fitness: Float[Array, " n"],
+    sigma: Float[Array, " n"],
+    best_fitness: Float[Array, ""],
+    attend: Float[Array, "h 6 6"],
+    value: Float[Array, "h 6"],
+) -> Float[Array, " n"]:
+    """Features of the sampled parents, attention, and what each one's rate is multiplied by."""
+    return call("lga_rate", floats(*fitness.shape))(fitness, sigma, best_fitness, attend, value)
+
+
+def mutate(
+    key_data: UInt32[Array, "2"],
+    solutions: Float[Array, "e d"],
+    parent_index: Int[Array, " n"],
+    sigma: Float[Array, " n"],
+) -> Float[Array, "n d"]:
+    """`solutions[parent_index] + sigma * noise`, the noise being `jax.random.normal`'s of a Threefry key."""
+    result = floats(parent_index.shape[0], solutions.shape[1])
+    return call("lga_mutate", result)(key_data, solutions, parent_index, sigma)
+
+
+def survive(
+    survivor_index: Int[Array, " e"],
+    child_solutions: Float[Array, "n d"],
+    child_fitness: Float[Array, " n"],
+    child_sigma: Float[Array, " n"],
+    parent_solutions: Float[Array, "e d"],
+    parent_fitness: Float[Array, " e"],
+    parent_sigma: Float[Array, " e"],
+    parent_age: Int[Array, " e"],
+    best_solution: Float[Array, " d"],
+    best_fitness: Float[Array, ""],
+) -> tuple[Array, ...]:
+    """Solutions, fitness, sigma and age of the survivors, best solution and fitness so far, failures among the children."""
+    (size,), num_dims = survivor_index.shape, best_solution.shape[0]
+    results = (
+        floats(size, num_dims),
+        floats(size),
+        floats(size),
+        integers(size),
+        floats(num_dims),
+        floats(),
+        integers(),
+    )
+    return call("lga_survive", results)(
+        survivor_index,
+        child_solutions,
+        child_fitness,
+        child_sigma,
+        parent_solutions,
+        parent_fitness,
+        parent_sigma,
+        parent_age,
+        best_solution,
+        best_fitness,
+    )

@@ -1,0 +1,425 @@
+// The arithmetic of the learned operators, written for one run.
+//
+// Vector lanes hold the individuals that ask (parents in selection, children in the mutation rate) and loops run over the
+// individuals that answer. So softmax, its sums and the draw go straight down the lanes, no lane waits for another one, and
+// the arithmetic of a run does not depend on the batch that it is in.
+//
+// This file is compiled once for each instruction set, with LGA_INSTRUCTION_SET as the name of its namespace.
+
+#include "kernels.h"
+
+#include <algorithm>
+
+#include "threefry.h"
+#include "vector.h"
+
+namespace lga {
+namespace LGA_INSTRUCTION_SET {
+
+// Below this size all pairs are compared, which fills the lanes; above it sorting is cheaper.
+constexpr int64_t kLargestPairwiseSize = 1024;
+// Children whose weights are added up before they join the running sum, which keeps its rounding errors small.
+constexpr int64_t kSumBlock = 16;
+
+inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// An index as JAX's gather takes it: counted from the end if negative, and never outside.
+inline int64_t within(int64_t index, int64_t size) {
+  if (index < 0) index += size;
+  return index < 0 ? 0 : least(index, size - 1);
+}
+
+inline void copy(const float* from, int64_t count, float* to) { std::memcpy(to, from, count * sizeof(float)); }
+
+// Scratch memory that starts as zeros. No std::vector: its functions would be merged over the instruction sets by the
+// linker, and an old processor would get those of a new one.
+template <typename T>
+class Scratch {
+ public:
+  explicit Scratch(int64_t count) : data_(new T[count]()) {}
+  ~Scratch() { delete[] data_; }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+
+ private:
+  T* data_;
+};
+
+// Columns of numbers, one for each feature, with room for a whole vector behind the last one.
+template <int F>
+class Columns {
+ public:
+  explicit Columns(int64_t count) : length_(padded(count) + kLanes), numbers_(F * length_) {}
+  float* operator[](int feature) { return numbers_.data() + feature * length_; }
+  const float* operator[](int feature) const { return numbers_.data() + feature * length_; }
+
+ private:
+  int64_t length_;
+  Scratch<float> numbers_;
+};
+
+// ---- features, as in operators/features.py ----
+
+// The padding is a copy of a value, so that it changes neither the least nor the most.
+void pad(float* values, int64_t count) {
+  for (int64_t i = count; i < padded(count); ++i) values[i] = values[0];
+}
+
+void centred_ranks(const float* values, int64_t count, float* ranks) {
+  const float last = count > 1 ? static_cast<float>(count - 1) : 1.0f;
+  if (count <= kLargestPairwiseSize) {
+    for (int64_t i = 0; i < count; i += kLanes) {
+      const Floats own = load(values + i);
+      Ints below{}, above{};
+      for (int64_t j = 0; j < count; ++j) {
+        // A comparison is -1 where it holds.
+        below -= own > values[j];
+        above -= own < values[j];
+      }
+      store(ranks + i, 0.5f * __builtin_convertvector(below - above, Floats) / last);
+    }
+    return;
+  }
+  Scratch<int64_t> scratch(count);
+  int64_t* order = scratch.data();
+  for (int64_t i = 0; i < count; ++i) order[i] = i;
+  std::sort(order, order + count, [values](int64_t a, int64_t b) { return values[a] < values[b]; });
+  for (int64_t begin = 0, end = 0; begin < count; begin = end) {
+    while (end < count && values[order[end]] == values[order[begin]]) ++end;
+    const float rank = 0.5f * static_cast<float>(begin + end - count) / last;
+    for (int64_t i = begin; i < end; ++i) ranks[order[i]] = rank;
+  }
+}
+
+inline float positive_or_one(float scale) { return scale > 0.0f ? scale : 1.0f; }
+
+// Calls `use` with each vector of the first `count` numbers; lanes beyond them are zero.
+template <typename Use>
+inline void each(const float* numbers, int64_t count, Use use) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) use(i, load(numbers + i));
+  if (i < count) use(i, load_some(numbers + i, count - i));
+}
+
+struct Range {
+  float low, high;
+};
+
+// What exceeds the range is drawn to its end. A small part of each value: the range of the largest floats would overflow,
+// and its reciprocal would vanish.
+void between_zero_and_one(const float* values, int64_t count, Range range, float* unit) {
+  const float low = 0.0625f * range.low, extent = positive_or_one(0.0625f * range.high - low);
+  for (int64_t i = 0; i < count; i += kLanes)
+    store(unit + i, (0.0625f * smaller(load(values + i), all(range.high)) - low) / extent);
+}
+
+// `unit` holds values between zero and one, and is overwritten.
+void z_score(float* unit, int64_t count) {
+  Floats total{}, squares{};
+  each(unit, count, [&](int64_t, Floats some) { total += some; });
+  const float mean = sum(total) / static_cast<float>(count);
+  for (int64_t i = 0; i < count; i += kLanes) store(unit + i, load(unit + i) - mean);
+  each(unit, count, [&](int64_t, Floats centred) { squares += centred * centred; });
+  const float deviation = __builtin_sqrtf(sum(squares) / static_cast<float>(count));
+  const float scale = 1.0f / positive_or_one(deviation);
+  for (int64_t i = 0; i < count; i += kLanes) store(unit + i, scale * load(unit + i));
+}
+
+// Better-than-best flag, centred rank and z-score into the first three columns. `values` must be padded.
+template <int F>
+void fitness_features(const float* values, int64_t count, float best, Columns<F>& features) {
+  Floats low = all(values[0]), high = all(-kFailed);
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const Floats fitness = load(values + i);
+    store(features[0] + i, fitness < best ? all(1.0f) : Floats{});
+    low = smaller(low, fitness);
+    high = larger(high, fitness >= kFailed ? all(-kFailed) : fitness);
+  }
+  centred_ranks(values, count, features[1]);
+  // Failed evaluations take the worst value that succeeded, lest one failure flatten all other z-scores.
+  const float worst_success = largest(high), best_success = smallest(low);
+  const Range range{worst_success < best_success ? worst_success : best_success, worst_success};
+  between_zero_and_one(values, count, range, features[2]);
+  z_score(features[2], count);
+}
+
+// z-score and [-1, 1] normalisation of the mutation rates, into the two columns behind. `sigma` must be padded.
+void sigma_features(const float* sigma, int64_t count, Columns<5>& features) {
+  Floats low = all(sigma[0]), high = low;
+  for (int64_t i = 0; i < count; i += kLanes) {
+    low = smaller(low, load(sigma + i));
+    high = larger(high, load(sigma + i));
+  }
+  between_zero_and_one(sigma, count, {smallest(low), largest(high)}, features[3]);
+  for (int64_t i = 0; i < count; i += kLanes) store(features[4] + i, 2.0f * load(features[3] + i) - 1.0f);
+  z_score(features[3], count);
+}
+
+// ---- attention ----
+
+// One head: what a vector of asking individuals multiplies each answering one's features with, the constant last.
+template <int F>
+void asking_forms(const Floats (&asking)[F], const float* form, Floats (&query)[F + 1]) {
+  for (int g = 0; g <= F; ++g) {
+    query[g] = all(form[F * (F + 1) + g]);
+    for (int f = 0; f < F; ++f) query[g] += asking[f] * form[f * (F + 1) + g];
+  }
+}
+
+// Logits towards all answering individuals, and the largest of them.
+template <int F>
+Floats logits_towards(const Floats (&query)[F + 1], const Columns<F>& answering, int64_t count, float* logits) {
+  Floats most = all(-kFailed);
+  for (int64_t n = 0; n < count; ++n) {
+    Floats logit = query[F];
+    for (int f = 0; f < F; ++f) logit += query[f] * answering[f][n];
+    store(logits + n * kLanes, logit);
+    most = larger(most, logit);
+  }
+  return most;
+}
+
+// The sum of weights [N] that are laid end to end, each end written over its weight's logit; `most` is the largest logit.
+Floats lay_end_to_end(float* logits, int64_t count, Floats most) {
+  Floats settled{}, recent{};
+  for (int64_t n = 0; n < count; ++n) {
+    recent += exponential_of_negative(load(logits + n * kLanes) - most);
+    store(logits + n * kLanes, settled + recent);
+    if ((n + 1) % kSumBlock == 0) {
+      settled += recent;
+      recent = Floats{};
+    }
+  }
+  return settled + recent;
+}
+
+// ---- selection ----
+
+// A vector of parents, each with its uniform number, chooses among the children. Children come first in the features.
+Ints choose(const Columns<3>& features, int64_t first_parent, int64_t num_children, int64_t num_heads,
+            const float* attend, const float* score, Floats uniform, float* logits) {
+  constexpr int F = 3, G = F + 1;
+  Floats asking[F], query[G], selection[G] = {};
+  for (int f = 0; f < F; ++f) asking[f] = load(features[f] + num_children + first_parent);
+  for (int64_t head = 0; head < num_heads; ++head, attend += G * G, score += G * G) {
+    asking_forms<F>(asking, attend, query);
+    const Floats most = logits_towards<F>(query, features, num_children, logits);
+    Floats gathered[F] = {}, total{};
+    for (int64_t n = 0; n < num_children; ++n) {
+      const Floats weight = exponential_of_negative(load(logits + n * kLanes) - most);
+      for (int f = 0; f < F; ++f) gathered[f] += weight * features[f][n];
+      total += weight;
+    }
+    for (int f = 0; f < F; ++f) gathered[f] /= total;
+    Floats scored[G];
+    asking_forms<F>(gathered, score, scored);
+    for (int g = 0; g < G; ++g) selection[g] += scored[g];
+  }
+  // The constant 1 is appended after scaling, as in the paper's M^S.
+  const Floats most = larger(logits_towards<F>(selection, features, num_children, logits), all(1.0f));
+  const Floats children = lay_end_to_end(logits, num_children, most);
+  const Floats landed = uniform * (children + exponential_of_negative(1.0f - most));
+  Ints chosen{};
+  for (int64_t n = 0; n < num_children; ++n) chosen -= load(logits + n * kLanes) <= landed;
+  return chosen;
+}
+
+void select(const Select& call, int64_t begin, int64_t end) {
+  const int64_t num_children = call.num_children, num_parents = call.num_parents, joint = num_children + num_parents;
+  const Batch& batch = call.batch;
+  Columns<3> features(joint);
+  Columns<1> fitness(joint);
+  Scratch<float> logits(num_children * kLanes);
+  int64_t prepared = -1;
+  for (int64_t unit = begin; unit < end; ++unit) {
+    const int64_t run = unit / call.units_per_run(), from = unit % call.units_per_run() * kRowBlock;
+    if (run != prepared) {
+      copy(call.child_fitness.at(batch, run), num_children, fitness[0]);
+      copy(call.parent_fitness.at(batch, run), num_parents, fitness[0] + num_children);
+      pad(fitness[0], joint);
+      fitness_features(fitness[0], joint, *call.best_fitness.at(batch, run), features);
+      prepared = run;
+    }
+    const float* uniform = call.uniform.at(batch, run);
+    int32_t* chosen = call.chosen.at(batch, run);
+    for (int64_t e = from; e < least(from + kRowBlock, num_parents); e += kLanes) {
+      const int64_t count = least(kLanes, num_parents - e);
+      const Ints some = choose(features, e, num_children, call.num_heads, call.attend.at(batch, run),
+                               call.score.at(batch, run), load_some(uniform + e, count), logits.data());
+      std::memcpy(chosen + e, &some, count * sizeof(int32_t));
+    }
+  }
+}
+
+// ---- mutation rate ----
+
+// A vector of children reads out what the others tell, head by head: `told` holds padded(N) numbers a head.
+Floats read_out(const Columns<5>& features, int64_t first_child, int64_t num_children, int64_t num_heads,
+                const float* attend, const float* told, float* logits) {
+  constexpr int F = 5, G = F + 1;
+  Floats asking[F], query[G], readout{};
+  for (int f = 0; f < F; ++f) asking[f] = load(features[f] + first_child);
+  for (int64_t head = 0; head < num_heads; ++head, attend += G * G, told += padded(num_children)) {
+    asking_forms<F>(asking, attend, query);
+    const Floats most = logits_towards<F>(query, features, num_children, logits);
+    Floats gathered{}, total{};
+    for (int64_t n = 0; n < num_children; ++n) {
+      const Floats weight = exponential_of_negative(load(logits + n * kLanes) - most);
+      gathered += weight * told[n];
+      total += weight;
+    }
+    readout += gathered / total;
+  }
+  return readout;
+}
+
+void rate(const Rate& call, int64_t begin, int64_t end) {
+  constexpr int F = 5, G = F + 1;
+  const int64_t num_children = call.num_children;
+  const Batch& batch = call.batch;
+  Columns<F> features(num_children);
+  Columns<1> copied(num_children);
+  Scratch<float> logits(num_children * kLanes), told(call.num_heads * padded(num_children));
+  int64_t prepared = -1;
+  for (int64_t unit = begin; unit < end; ++unit) {
+    const int64_t run = unit / call.units_per_run(), from = unit % call.units_per_run() * kRowBlock;
+    if (run != prepared) {
+      copy(call.fitness.at(batch, run), num_children, copied[0]);
+      pad(copied[0], num_children);
+      fitness_features(copied[0], num_children, *call.best_fitness.at(batch, run), features);
+      copy(call.sigma.at(batch, run), num_children, copied[0]);
+      pad(copied[0], num_children);
+      sigma_features(copied[0], num_children, features);
+      const float* value = call.value.at(batch, run);
+      float* row = told.data();
+      for (int64_t head = 0; head < call.num_heads; ++head, value += G, row += padded(num_children))
+        for (int64_t n = 0; n < num_children; n += kLanes) {
+          Floats own = all(value[F]);
+          for (int f = 0; f < F; ++f) own += value[f] * load(features[f] + n);
+          store(row + n, own);
+        }
+      prepared = run;
+    }
+    float* multiplier = call.multiplier.at(batch, run);
+    for (int64_t n = from; n < least(from + kRowBlock, num_children); n += kLanes) {
+      const Floats readout =
+          read_out(features, n, num_children, call.num_heads, call.attend.at(batch, run), told.data(), logits.data());
+      store_some(multiplier + n, exponential(0.5f * readout), least(kLanes, num_children - n));
+    }
+  }
+}
+
+// ---- random numbers ----
+
+void split(const uint32_t* key, int64_t from, int64_t count, uint32_t* keys) {
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const Pair words = threefry(key, from + i);
+    for (int64_t lane = 0; lane < least(kLanes, count - i); ++lane) {
+      keys[2 * (i + lane)] = words.first[lane];
+      keys[2 * (i + lane) + 1] = words.second[lane];
+    }
+  }
+}
+
+void uniform(const uint32_t* key, int64_t count, float* numbers) {
+  for (int64_t i = 0; i < count; i += kLanes) store_some(numbers + i, uniform(key, i), least(kLanes, count - i));
+}
+
+// ---- mutation ----
+
+// A row of a genome, at most a block of it: parent + sigma * noise.
+inline void add_noise(const float* parent, float sigma, const float* noise, int64_t count, float* mutated) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) store(mutated + i, load(parent + i) + sigma * load(noise + i));
+  if (i < count)
+    store_some(mutated + i, load_some(parent + i, count - i) + sigma * load(noise + i), count - i);
+}
+
+void mutate(const Mutate& call, int64_t begin, int64_t end) {
+  const int64_t num_dims = call.num_dims, size = call.num_children * num_dims;
+  float noise[kGenomeBlock + kLanes];
+  // Positions run slower than runs: where the runs share a key, each block of noise is drawn once.
+  const uint32_t* drawn_key = nullptr;
+  int64_t drawn_block = -1;
+  for (int64_t unit = begin; unit < end; ++unit) {
+    const int64_t block = unit / call.batch.count, run = unit % call.batch.count;
+    const int64_t from = block * kGenomeBlock, to = least(from + kGenomeBlock, size);
+    const uint32_t* key = call.key.at(call.batch, run);
+    if (key != drawn_key || block != drawn_block) {
+      for (int64_t i = from; i < to; i += kLanes) store(noise + (i - from), standard_normal(key, i));
+      drawn_key = key, drawn_block = block;
+    }
+    const float* solutions = call.solutions.at(call.batch, run);
+    const int32_t* parent_index = call.parent_index.at(call.batch, run);
+    const float* sigma = call.sigma.at(call.batch, run);
+    float* mutated = call.mutated.at(call.batch, run);
+    for (int64_t here = from, child = from / num_dims; here < to; ++child) {
+      const int64_t next = least((child + 1) * num_dims, to), column = here - child * num_dims;
+      const int64_t parent = within(parent_index[child], call.num_parents);
+      add_noise(solutions + parent * num_dims + column, sigma[child], noise + (here - from), next - here,
+                mutated + here);
+      here = next;
+    }
+  }
+}
+
+// ---- survival ----
+
+inline void copy_row(const float* from, int64_t count, float* to) {
+  if (count > kLanes)
+    copy(from, count, to);
+  else
+    store_some(to, load_some(from, count), count);
+}
+
+void survive(const Survive& call, int64_t begin, int64_t end) {
+  const int64_t num_children = call.num_children, num_parents = call.num_parents, num_dims = call.num_dims;
+  const Batch& batch = call.batch;
+  for (int64_t unit = begin; unit < end;) {
+    const int64_t run = unit / call.units_per_run(), first = unit % call.units_per_run();
+    const int64_t last = least(first + (end - unit), call.units_per_run());
+    const float* child_solutions = call.child_solutions.at(batch, run);
+    const float* child_fitness = call.child_fitness.at(batch, run);
+    const float* child_sigma = call.child_sigma.at(batch, run);
+    const float* parent_solutions = call.parent_solutions.at(batch, run);
+    const float* parent_fitness = call.parent_fitness.at(batch, run);
+    const float* parent_sigma = call.parent_sigma.at(batch, run);
+    const int32_t* parent_age = call.parent_age.at(batch, run);
+    const int32_t* survivor_index = call.survivor_index.at(batch, run);
+    float* solutions = call.solutions.at(batch, run);
+    float* fitness = call.fitness.at(batch, run);
+    float* sigma = call.sigma.at(batch, run);
+    int32_t* age = call.age.at(batch, run);
+    for (int64_t e = first; e < least(last, num_parents); ++e) {
+      const int64_t index = within(survivor_index[e], num_children + num_parents), parent = index - num_children;
+      const bool is_child = index < num_children;
+      copy_row(is_child ? child_solutions + index * num_dims : parent_solutions + parent * num_dims, num_dims,
+               solutions + e * num_dims);
+      fitness[e] = is_child ? child_fitness[index] : parent_fitness[parent];
+      sigma[e] = is_child ? child_sigma[index] : parent_sigma[parent];
+      age[e] = is_child ? 0 : parent_age[parent] + 1;
+    }
+    if (last == call.units_per_run()) {
+      int64_t best = 0;
+      int32_t failures = 0;
+      for (int64_t n = 0; n < num_children; ++n) {
+        if (child_fitness[n] < child_fitness[best]) best = n;
+        failures += child_fitness[n] >= kFailed;
+      }
+      const float best_before = *call.best_fitness.at(batch, run);
+      const bool better = child_fitness[best] < best_before;
+      copy_row(better ? child_solutions + best * num_dims : call.best_solution.at(batch, run), num_dims,
+               call.new_best_solution.at(batch, run));
+      *call.new_best_fitness.at(batch, run) = better ? child_fitness[best] : best_before;
+      *call.failures.at(batch, run) = failures;
+    }
+    unit += last - first;
+  }
+}
+
+extern const Kernels kKernels{split, uniform, select, rate, mutate, survive};
+
+}  // namespace LGA_INSTRUCTION_SET
+}  // namespace lga

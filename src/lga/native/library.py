@@ -1,0 +1,79 @@
+"""Finds the compiled kernels and decides, once a process, whether they are used."""
+
+import ctypes
+import hashlib
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import jax
+
+FOLDER = Path(__file__).parent
+LIBRARY = FOLDER / "kernels.so"
+SOURCES = ("kernels.h", "vector.h", "threefry.h", "kernels.cc", "handlers.cc")
+HANDLERS = ("lga_split", "lga_fold_in", "lga_uniform", "lga_select", "lga_rate", "lga_mutate", "lga_survive")
+VARIABLE = "LGA_KERNEL"
+CHOICES = ("auto", "native", "jax")
+REMEDY = "install a C++ compiler and run `pip install` again"
+
+
+class KernelUnavailableError(ImportError):
+    """The native kernel was asked for and cannot be used; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """Which kernel is in use, and why."""
+
+    kernel: str
+    """native or jax"""
+    reason: str
+    instruction_set: str | None = None
+    """What the native kernel was compiled for: avx512, avx2 or baseline."""
+
+
+@cache
+def status() -> Status:
+    choice = os.environ.get(VARIABLE, "auto")
+    if choice not in CHOICES:
+        raise ValueError(f"{VARIABLE} is {choice!r}, but must be one of: {', '.join(CHOICES)}.")
+    if choice == "jax":
+        return Status("jax", f"{VARIABLE} asks for it")
+    try:
+        library = load()
+    except KernelUnavailableError as error:
+        if choice == "native":
+            raise KernelUnavailableError(f"{VARIABLE} asks for the native kernel, but {error}") from error
+        return Status("jax", str(error))
+    why = f"{VARIABLE} asks for it" if choice == "native" else f"{LIBRARY.name} is installed"
+    return Status("native", why, library.lga_instruction_set().decode())
+
+
+@cache
+def load() -> ctypes.CDLL:
+    """The library, its handlers known to XLA."""
+    if not LIBRARY.exists():
+        raise KernelUnavailableError(f"{LIBRARY.name} was not built: {REMEDY}.")
+    try:
+        library = ctypes.CDLL(str(LIBRARY))
+        library.lga_instruction_set.restype = library.lga_source_digest.restype = ctypes.c_char_p
+        library.lga_use_instruction_set.restype = ctypes.c_bool
+    except (OSError, AttributeError) as error:
+        raise KernelUnavailableError(f"{LIBRARY.name} does not load ({error}): {REMEDY}.") from error
+    # Only an editable install has the sources beside the library, and only there can they be newer than it.
+    if all((FOLDER / name).exists() for name in SOURCES) and library.lga_source_digest().decode() != source_digest():
+        raise KernelUnavailableError(f"{LIBRARY.name} is older than its sources: run `pip install -e .` again.")
+    try:
+        for name in HANDLERS:
+            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(library, name)), platform="cpu")
+    except Exception as error:
+        raise KernelUnavailableError(f"this jaxlib refuses {LIBRARY.name} ({error}): {REMEDY}.") from error
+    return library
+
+
+def source_digest(folder: Path = FOLDER) -> str:
+    sha = hashlib.sha256()
+    for name in SOURCES:
+        sha.update((folder / name).read_bytes())
+    return sha.hexdigest()[:16]

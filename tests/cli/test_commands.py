@@ -1,0 +1,76 @@
+"""The command line, called as a function."""
+
+import json
+import sys
+
+import pytest
+
+from lga.cli import COMMANDS, main
+from lga.operators.theta import init_theta, save_theta
+
+
+def lga(monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["lga", *arguments])
+    main()
+
+
+@pytest.fixture
+def weight_file(tmp_path):
+    import jax
+
+    path = tmp_path / "weights.safetensors"
+    save_theta(path, init_theta(jax.random.key(0)), {"meta_generation": 7})
+    return path
+
+
+def test_help_names_every_command(monkeypatch, capsys):
+    lga(monkeypatch, "--help")
+    listing = capsys.readouterr().out
+    assert all(name in listing for name in COMMANDS)
+
+
+def test_task_list_shows_all_functions_with_their_group(monkeypatch, capsys):
+    lga(monkeypatch, "tasks", "list")
+    listing = capsys.readouterr().out
+    assert "griewank_rosenbrock" in listing
+    assert listing.count("hold-out") == 14
+
+
+def test_weights_info_tells_the_provenance(monkeypatch, capsys, weight_file):
+    lga(monkeypatch, "weights", "info", str(weight_file))
+    info = json.loads(capsys.readouterr().out)
+    assert info["meta_generation"] == 7
+    assert info["learned"] == ["select", "rate"]
+
+
+def test_export_copies_weights_and_overwrites_nothing(monkeypatch, capsys, weight_file, tmp_path):
+    lga(monkeypatch, "weights", "export", str(weight_file), "--to", str(tmp_path / "copy.safetensors"))
+    assert (tmp_path / "copy.safetensors").read_bytes() == weight_file.read_bytes()
+    with pytest.raises(SystemExit, match="2"):
+        lga(monkeypatch, "weights", "export", str(weight_file), "--to", str(tmp_path / "copy.safetensors"))
+    assert "exists already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["trian"], "the command 'trian' is unknown"),
+        (["weights", "info", "lga-999"], "name is 'lga-999', but must be one of"),
+        (["train", "--resume", "nowhere"], "holds no run to resume"),
+        (["train", "--preset", "smoke", "--meta-population", "7"], "meta_population is 7, but must be even"),
+        (["train", "--preset", "smoke", "--dims", "9", "3"], "dims is .9, 3., but the smaller number must come first"),
+        (["train", "--preset", "smoke", "--num-processes", "2"], "coordinator must name the first process"),
+    ],
+)
+def test_mistakes_end_in_one_sentence(monkeypatch, capsys, tmp_path, arguments, sentence):
+    import re
+
+    monkeypatch.chdir(tmp_path)
+    # The number of devices is set before JAX starts, and here it runs already.
+    monkeypatch.setattr("lga.cli.train.use_cores", lambda count: None)
+    monkeypatch.setattr("lga.cli.train.use_compilation_cache", lambda: None)
+    with pytest.raises(SystemExit, match="2"):
+        lga(monkeypatch, *arguments)
+    error = capsys.readouterr().err
+    assert re.search(sentence, error.replace("\n", " "))
+    assert "Traceback" not in error

@@ -20,9 +20,10 @@ lint: $(STAMP)
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml setup.py constraints.txt $(wildcard src/lga/native/*.h src/lga/native/*.cc)
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/lga info
 	touch $(STAMP)
 
 clean:

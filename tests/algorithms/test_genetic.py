@@ -19,6 +19,7 @@ ALGORITHMS = {
     "samr": samr_ga(N),
     "gesmr": gesmr_ga(N, num_groups=3),
     "learned": learned_ga(random_theta(0), N),
+    "extended": learned_ga(random_theta(1, ThetaConfig(("select", "rate", "blend", "jitter"))), N),
 }
 COMPILED = {
     name: algorithm._replace(ask=jax.jit(algorithm.ask), tell=jax.jit(algorithm.tell))

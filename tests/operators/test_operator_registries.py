@@ -9,6 +9,7 @@ import pytest
 
 from lga.algorithms.genetic import genetic_algorithm
 from lga.operators import crossover, mutation_rate, sampling, selection
+from lga.operators.theta import ThetaConfig
 from samples import progress_of, random_archive, random_theta, sphere
 
 REGISTRIES = {
@@ -23,6 +24,7 @@ OPERATORS = [(step, name) for step, (_, registry) in REGISTRIES.items() for name
 ARGUMENTS = {"num_groups": 3, "low": -2.0, "high": 2.0}
 
 THETA = random_theta(0)
+BLEND = random_theta(0, ThetaConfig(("blend",))).blend
 PARENTS, OFFSPRING = random_archive(1, 5), random_archive(2, 8)
 PROGRESS = progress_of(PARENTS)
 SEED = 3
@@ -31,7 +33,7 @@ SEED = 3
 def build(step: str, name: str):
     factory = REGISTRIES[step][1][name]
     required = [p.name for p in inspect.signature(factory).parameters.values() if p.default is inspect.Parameter.empty]
-    arguments = ARGUMENTS | {"theta": getattr(THETA, step)}
+    arguments = ARGUMENTS | {"theta": BLEND if name == "blend" else getattr(THETA, step)}
     return factory(**{argument: arguments[argument] for argument in required})
 
 

@@ -20,7 +20,8 @@ from lga.operators.theta import (
 )
 from samples import ALL_LEARNED, random_theta
 
-CONFIGS = [ThetaConfig(), ALL_LEARNED, ThetaConfig(("rate",), 8, 4), ThetaConfig(("cross", "sample"), 6, 6)]
+EXTENDED = ThetaConfig(("select", "rate", "sample", "blend", "jitter"))
+CONFIGS = [ThetaConfig(), ALL_LEARNED, ThetaConfig(("rate",), 8, 4), ThetaConfig(("cross", "sample"), 6, 6), EXTENDED]
 START = jax.jit(init_theta, static_argnums=(1, 2))
 PROVENANCE = {"task": "bbob", "seed": 7, "generations": [1, 2, 3], "note": None}
 

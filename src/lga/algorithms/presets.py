@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from lga.algorithms.genetic import genetic_algorithm, parents_for
 from lga.algorithms.strategies import evolution_strategy
-from lga.core.checks import require, require_known
+from lga.core.checks import require_known
 from lga.core.interfaces import Algorithm
-from lga.operators.crossover import attention_crossover, immigration
+from lga.operators.crossover import attention_blend, attention_crossover, immigration
 from lga.operators.mutation_rate import (
     attention_rate,
     group_elite_rate,
@@ -17,7 +17,7 @@ from lga.operators.mutation_rate import (
 )
 from lga.operators.sampling import attention_sampling
 from lga.operators.selection import attention_selection
-from lga.operators.theta import Theta
+from lga.operators.theta import Theta, config_of
 
 
 def gaussian_ga(num_children: int, elite_ratio: float = 0.5) -> Algorithm:
@@ -45,17 +45,16 @@ def gesmr_ga(
 
 def learned_ga(theta: Theta, num_children: int, elite_ratio: float = 1.0) -> Algorithm:
     """Learned operators where theta has weights, hand-designed ones elsewhere."""
-    require(
-        any(part is not None for part in (theta.select, theta.rate, theta.sample, theta.cross)),
-        "theta holds no weights, but at least one operator must be learned.",
-    )
+    config_of(theta)
+    cross = attention_crossover(theta.cross) if theta.cross is not None else None
+    blend = attention_blend(theta.blend) if theta.blend is not None else None
     return genetic_algorithm(
         num_children,
         parents_for(elite_ratio, num_children),
         select=attention_selection(theta.select) if theta.select is not None else None,
-        rate=attention_rate(theta.rate) if theta.rate is not None else None,
+        rate=attention_rate(theta.rate, theta.jitter) if theta.rate is not None else None,
         sample=attention_sampling(theta.sample) if theta.sample is not None else None,
-        cross=attention_crossover(theta.cross) if theta.cross is not None else None,
+        cross=cross or blend,
     )
 
 

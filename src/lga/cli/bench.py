@@ -11,6 +11,8 @@ from lga.cli.weights import find
 from lga.operators.theta import load_theta
 from lga.studies.bbob import bbob_study
 
+PAPER = Protocol()
+
 
 def bbob_main(args: list[str]) -> None:
     tyro.cli(run_bbob, args=args, prog="lga bench bbob")
@@ -19,7 +21,7 @@ def bbob_main(args: list[str]) -> None:
 def run_bbob(
     weights: tuple[str, ...],
     out: Path = Path("results/bbob"),
-    protocol: tyro.conf.OmitArgPrefixes[Protocol] = Protocol(),
+    protocol: tyro.conf.OmitArgPrefixes[Protocol] = PAPER,
 ) -> None:
     """Compare learned GAs with hand-designed algorithms on BBOB, by the paper's protocol.
 

@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, UInt32
 
-
 # The most that a key is split into at once.
 MOST_KEYS = 16
 

@@ -1,18 +1,16 @@
 """Finds the compiled kernels and decides, once a process, whether they are used."""
 
 import ctypes
-import hashlib
 import os
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import jax
 
-FOLDER = Path(__file__).parent
+from lga.native.sources import FOLDER, SOURCES, source_digest
+
 LIBRARY = FOLDER / "kernels.so"
-SOURCES = ("kernels.h", "vector.h", "threefry.h", "kernels.cc", "handlers.cc")
-HANDLERS = ("lga_split", "lga_fold_in", "lga_uniform", "lga_select", "lga_rate", "lga_mutate", "lga_survive")
+HANDLERS = ("split", "fold_in", "uniform", "select", "rate", "mutate", "survive")
 VARIABLE = "LGA_KERNEL"
 CHOICES = ("auto", "native", "jax")
 REMEDY = "install a C++ compiler and run `pip install` again"
@@ -66,14 +64,8 @@ def load() -> ctypes.CDLL:
         raise KernelUnavailableError(f"{LIBRARY.name} is older than its sources: run `pip install -e .` again.")
     try:
         for name in HANDLERS:
-            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(library, name)), platform="cpu")
+            handler = jax.ffi.pycapsule(getattr(library, f"lga_{name}"))
+            jax.ffi.register_ffi_target(f"lga_{name}", handler, platform="cpu")
     except Exception as error:
         raise KernelUnavailableError(f"this jaxlib refuses {LIBRARY.name} ({error}): {REMEDY}.") from error
     return library
-
-
-def source_digest(folder: Path = FOLDER) -> str:
-    sha = hashlib.sha256()
-    for name in SOURCES:
-        sha.update((folder / name).read_bytes())
-    return sha.hexdigest()[:16]

@@ -10,9 +10,9 @@ from lga.core.checks import require
 from lga.core.interfaces import Crossover
 from lga.core.population import Archive, Progress
 from lga.core.random import uniform_index
-from lga.operators.features import coordinate_features, fitness_features
-from lga.operators.fold import fold_readout, map_rows, readout_row, with_one
-from lga.operators.theta import ReadoutTheta
+from lga.operators.features import coordinate_features, fitness_features, sampling_features
+from lga.operators.fold import bilinear_forms, fold_readout, map_rows, readout_row, with_one
+from lga.operators.theta import BlendTheta, ReadoutTheta
 
 
 def no_crossover() -> Crossover:
@@ -83,9 +83,37 @@ def attention_crossover(theta: ReadoutTheta) -> Crossover:
     return cross
 
 
+def attention_blend(theta: BlendTheta) -> Crossover:
+    """Every parent moves towards attention-weighted means of all parents, one a head, before it has children.
+
+    The recombination of an evolution strategy is a special case: all weight on the better half, and a gate of one.
+    """
+    forms = bilinear_forms(theta.query, theta.key)
+    num_heads = forms.shape[0]
+
+    def cross(
+        key: Key[Array, ""], parents: Archive, parent_index: Int[Array, " n"], progress: Progress
+    ) -> Float[Array, "n d"]:
+        features = sampling_features(parents, progress)
+        rows, solutions = with_one(features), parents.solutions
+
+        def blended(row: Float[Array, " g"], own_features: Float[Array, " f"], own: Float[Array, " d"]):
+            logits = (row @ forms) @ rows.T
+            # From zero weights a parent moves an eighth of the way to the centroid.
+            gates = jax.nn.sigmoid(own_features @ theta.gate.kernel + theta.gate.bias - 2.0) / num_heads
+            means = jax.nn.softmax(logits, axis=-1) @ solutions
+            return own + gates @ (means - own[None, :])
+
+        crossed = map_rows(blended, (rows, features, solutions), rows.shape[0])
+        return crossed[parent_index]
+
+    return cross
+
+
 CROSSOVERS: dict[str, Callable[..., Crossover]] = {
     "none": no_crossover,
     "uniform": uniform_crossover,
     "immigration": immigration,
     "attention": attention_crossover,
+    "blend": attention_blend,
 }

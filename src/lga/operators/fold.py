@@ -56,7 +56,11 @@ def affine(layer: Dense | Heads) -> Float[Array, "g *out"]:
 
 
 def attention_forms(theta: AttentionTheta) -> Float[Array, "h g g"]:
-    query, key = affine(theta.query), affine(theta.key)
+    return bilinear_forms(theta.query, theta.key)
+
+
+def bilinear_forms(query_heads: Heads, key_heads: Heads) -> Float[Array, "h g g"]:
+    query, key = affine(query_heads), affine(key_heads)
     return jnp.einsum("ghk,fhk->hgf", query, key) / jnp.sqrt(query.shape[-1])
 
 

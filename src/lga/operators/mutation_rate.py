@@ -14,7 +14,7 @@ from lga.core.interfaces import MutationRate
 from lga.core.random import log_uniform_factor, uniform_index
 from lga.operators.features import fitness_and_rate_features
 from lga.operators.fold import FoldedReadout, fold_readout, map_rows, readout_row, with_one
-from lga.operators.theta import ReadoutTheta
+from lga.operators.theta import JitterTheta, ReadoutTheta
 
 # Rates stay in a range where neither they nor their products with solutions leave the floats.
 SMALLEST_SIGMA, LARGEST_SIGMA = 1e-20, 1e15
@@ -106,13 +106,24 @@ def group_elite_rate(num_groups: int, meta: float = 2.0) -> MutationRate:
     return MutationRate(lambda sigma0: jnp.full((num_groups,), sigma0), propose, update)
 
 
-def attention_rate(theta: ReadoutTheta) -> MutationRate:
-    """MRA: self-attention over the sampled parents multiplies each one's rate."""
+# Spread of the logarithm of a rate with jitter before anything is learned: usual for self-adaptation in 12 dimensions.
+USUAL_SPREAD = 0.2
+
+
+def attention_rate(theta: ReadoutTheta, jitter: JitterTheta | None = None) -> MutationRate:
+    """MRA: self-attention over the sampled parents multiplies each one's rate.
+
+    With `jitter` the product is random, log-normal around it: equal parents try different rates, and selection decides.
+    """
     folded = fold_readout(theta)
 
     def propose(key, rate_state, sampled_parents, progress):
         fitness, sigma = sampled_parents.fitness, sampled_parents.sigma
-        return sigma * attended_multiplier(fitness, sigma, progress.best_fitness, folded.attend, folded.value)
+        proposed = sigma * attended_multiplier(fitness, sigma, progress.best_fitness, folded.attend, folded.value)
+        if jitter is None:
+            return proposed
+        spread = USUAL_SPREAD * jnp.exp(jitter.log_spread)
+        return proposed * jnp.exp(spread * jax.random.normal(key, sigma.shape))
 
     return MutationRate(no_state, propose, no_update)
 

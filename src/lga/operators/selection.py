@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
@@ -32,9 +31,7 @@ def attention_selection(theta: SelectionTheta) -> Selection:
 
     def select(key: Key[Array, ""], parents: Archive, offspring: Archive, progress: Progress) -> Int[Array, " e"]:
         uniform = random.uniform(key, parents.fitness.shape[0], parents.fitness.dtype)
-        chosen = choose(
-            parents.fitness, offspring.fitness, progress.best_fitness, uniform, folded.attend, folded.score
-        )
+        chosen = choose(parents.fitness, offspring.fitness, progress.best_fitness, uniform, folded.attend, folded.score)
         num_children = offspring.fitness.shape[0]
         itself = num_children + jnp.arange(parents.fitness.shape[0], dtype=jnp.int32)
         return jnp.where(chosen == num_children, itself, chosen)

@@ -65,13 +65,34 @@ class ReadoutTheta:
 
 
 @tree_dataclass
+class BlendTheta:
+    """Attention over the parents by fitness and age, and how far each parent moves to what each head points at."""
+
+    query: Heads
+    key: Heads
+    gate: Dense
+
+
+@tree_dataclass
+class JitterTheta:
+    """Logarithm of the random spread of the learned rate, relative to its usual size."""
+
+    log_spread: Float[Array, "*batch 1"]
+
+
+@tree_dataclass
 class Theta:
-    """Weights of the operators that are learned; the others are None."""
+    """Weights of the operators that are learned; the others are None.
+
+    `jitter` adds chance to the learned rate. `blend` is another learned crossover, in place of `cross`.
+    """
 
     select: SelectionTheta | None = None
     rate: ReadoutTheta | None = None
     sample: ReadoutTheta | None = None
     cross: ReadoutTheta | None = None
+    blend: BlendTheta | None = None
+    jitter: JitterTheta | None = None
 
 
 NUM_FEATURES = {
@@ -80,6 +101,9 @@ NUM_FEATURES = {
     "sample": NUM_SAMPLING_FEATURES,
     "cross": NUM_CROSSOVER_FEATURES,
 }
+# Beyond the paper's four operators.
+EXTENSIONS = ("blend", "jitter")
+LEARNABLE = (*NUM_FEATURES, *EXTENSIONS)
 
 
 @dataclass(frozen=True)
@@ -93,7 +117,14 @@ class ThetaConfig:
     def __post_init__(self) -> None:
         require(len(self.learned) > 0, "learned is empty, but must name at least one operator.")
         for name in self.learned:
-            require_known("learned", name, NUM_FEATURES)
+            require_known("learned", name, LEARNABLE)
+        require(
+            "jitter" not in self.learned or "rate" in self.learned, "learned names jitter, so it must name rate too."
+        )
+        require(
+            not {"blend", "cross"} <= set(self.learned),
+            "learned names both blend and cross, but there is one crossover.",
+        )
         require_positive_integer("key_dim", self.key_dim)
         require_positive_integer("num_heads", self.num_heads)
         require(
@@ -137,8 +168,18 @@ def theta_layout(config: ThetaConfig) -> Theta:
     def readout(num_in: int) -> ReadoutTheta:
         return ReadoutTheta(attention(num_in), dense(width, 1))
 
-    layouts = {"select": selection, "rate": readout, "sample": readout, "cross": readout}
-    return Theta(**{name: layouts[name](NUM_FEATURES[name]) for name in config.learned})
+    def blend(num_in: int) -> BlendTheta:
+        return BlendTheta(embedding(num_in), embedding(num_in), dense(num_in, heads))
+
+    layouts = {
+        "select": lambda: selection(NUM_FITNESS_FEATURES),
+        "rate": lambda: readout(NUM_RATE_FEATURES),
+        "sample": lambda: readout(NUM_SAMPLING_FEATURES),
+        "cross": lambda: readout(NUM_CROSSOVER_FEATURES),
+        "blend": lambda: blend(NUM_SAMPLING_FEATURES),
+        "jitter": lambda: JitterTheta(jnp.zeros(1)),
+    }
+    return Theta(**{name: layouts[name]() for name in config.learned})
 
 
 def ravel_theta(theta: Theta) -> tuple[Float[Array, " w"], Callable[[Float[Array, " w"]], Theta]]:
@@ -148,9 +189,11 @@ def ravel_theta(theta: Theta) -> tuple[Float[Array, " w"], Callable[[Float[Array
 
 def config_of(theta: Theta) -> ThetaConfig:
     """The configuration, read from the shapes."""
-    learned = tuple(name for name in NUM_FEATURES if getattr(theta, name) is not None)
+    learned = tuple(name for name in LEARNABLE if getattr(theta, name) is not None)
     require(len(learned) > 0, "theta holds no weights, but at least one operator must be learned.")
-    _, num_heads, head_dim = getattr(theta, learned[0]).attention.query.kernel.shape[-3:]
+    first = getattr(theta, learned[0])
+    query = first.query if isinstance(first, BlendTheta) else first.attention.query
+    _, num_heads, head_dim = query.kernel.shape[-3:]
     return ThetaConfig(learned, num_heads * head_dim, num_heads)
 
 

@@ -1,0 +1,28 @@
+"""`lga info`: what is installed and what it runs on."""
+
+import platform
+from importlib.metadata import version
+
+import jax
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from lga import native
+
+
+def main(args: list[str]) -> None:
+    tyro.cli(info, args=args, prog="lga info")
+
+
+def info() -> None:
+    """Which kernel is in use and why, versions, and devices."""
+    status = native.status()
+    compiled_for = f", compiled for {status.instruction_set}" if status.instruction_set else ""
+    table = Table(show_header=False, box=None)
+    table.add_row("kernel", f"{status.kernel}{compiled_for}: {status.reason}")
+    for package in ("lga", "jax", "jaxlib", "numpy"):
+        table.add_row(package, version(package))
+    table.add_row("python", platform.python_version())
+    table.add_row("devices", ", ".join(map(str, jax.devices())))
+    Console(soft_wrap=True).print(table)

@@ -54,7 +54,10 @@ CASES = [
     ("lga.load_theta('nowhere.safetensors')", "path is 'nowhere.safetensors', but must be an existing file"),
     ("lga.learned_ga(lga.Theta(), 4)", "theta holds no weights, but at least one operator must be learned"),
     ("lga.ThetaConfig(learned=())", "learned is empty, but must name at least one operator"),
-    ("lga.ThetaConfig(learned=('select', 'fly'))", "learned is 'fly', but must be one of: blend, cross, jitter, rate, sample, select"),
+    (
+        "lga.ThetaConfig(learned=('select', 'fly'))",
+        "learned is 'fly', but must be one of: blend, cross, jitter, rate, sample, select",
+    ),
     ("lga.ThetaConfig(key_dim=6, num_heads=4)", "key_dim is 6, but must be a multiple of num_heads, which is 4"),
     ("lga.ThetaConfig(num_heads=0)", f"num_heads is 0, {WHOLE}"),
     ("algorithm.init(key, x, f, 0.0)", "sigma is 0.0, but must be more than 0 and finite"),

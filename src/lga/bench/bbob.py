@@ -106,7 +106,7 @@ def tune_and_measure(protocol: Protocol, entry: Entry, cells: Path) -> tuple[Tun
         trace: Trace = measure(chosen, protocol.tasks(protocol.report_instances), report, REPORT_SEED)
         return np.asarray(trace.best_so_far)
 
-    name = f"{slug(entry.method.name)}-report"
+    name = f"{slug(entry.method.name)}-report.safetensors"
     best = cached(cells / name, cell_key(protocol, entry, chosen.elite_ratio, chosen.sigma), measure_report)
     return chosen, best.reshape(len(protocol.functions), len(protocol.report_instances), protocol.report_seeds, -1)
 
@@ -118,7 +118,7 @@ def tuned_cells(protocol: Protocol, entry: Entry, ratio: float, cells: Path) -> 
         tasks = protocol.tasks(protocol.tuning_instances)
         return np.stack([np.asarray(gaps) for gaps in grid_row(entry.method, ratio, tasks, budget, TUNING_SEED)])
 
-    name = f"{slug(entry.method.name)}-rho{ratio:g}"
+    name = f"{slug(entry.method.name)}-rho{ratio:g}.safetensors"
     row = cached(cells / name, cell_key(protocol, entry, ratio, list(entry.method.sigmas)), measure_row)
     for sigma, gaps in zip(entry.method.sigmas, row, strict=True):
         yield Tuned(entry.method, ratio, sigma, float(gaps.mean()))
@@ -139,8 +139,7 @@ def cell_key(protocol: Protocol, entry: Entry, ratio: float, sigma: Any) -> dict
     )
 
 
-def cached(path: Path, key: dict[str, Any], compute: Callable[[], np.ndarray]) -> np.ndarray:
-    file = path.with_suffix(".safetensors")
+def cached(file: Path, key: dict[str, Any], compute: Callable[[], np.ndarray]) -> np.ndarray:
     if file.exists():
         tensors, description = load_tensors(file)
         if description == key:

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 
-from lga.cli import bench, quickstart, tasks, train, weights
+from lga.cli import bench, info, quickstart, tasks, train, weights
 
 Command = Callable[[list[str]], None]
 

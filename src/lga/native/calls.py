@@ -10,11 +10,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, UInt32
 
+from lga.native.library import load
+
 # The most that a key is split into at once.
 MOST_KEYS = 16
 
 
 def call(name: str, results: Any) -> Callable[..., Any]:
+    load()
     return jax.ffi.ffi_call(name, results, vmap_method="expand_dims")
 
 

@@ -18,8 +18,8 @@ namespace LGA_INSTRUCTION_SET {
 
 // Below this size all pairs are compared, which fills the lanes; above it sorting is cheaper.
 constexpr int64_t kLargestPairwiseSize = 1024;
-// Children whose weights are added up before they join the running sum, which keeps its rounding errors small.
-constexpr int64_t kSumBlock = 16;
+// Individuals whose terms are added up before they join a sum over all: rounding errors grow with the longest chain.
+constexpr int64_t kSumBlock = 32;
 
 inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -85,9 +85,15 @@ void centred_ranks(const float* values, int64_t count, float* ranks) {
   Scratch<int64_t> scratch(count);
   int64_t* order = scratch.data();
   for (int64_t i = 0; i < count; ++i) order[i] = i;
-  std::sort(order, order + count, [values](int64_t a, int64_t b) { return values[a] < values[b]; });
+  // By integers of the same order: not-a-numbers, which have no order, would lead the sort out of bounds.
+  const auto key = [values](int64_t i) {
+    int32_t word;
+    std::memcpy(&word, values + i, sizeof word);
+    return word < 0 ? -static_cast<int64_t>(word & 0x7fffffff) : static_cast<int64_t>(word);
+  };
+  std::sort(order, order + count, [key](int64_t a, int64_t b) { return key(a) < key(b); });
   for (int64_t begin = 0, end = 0; begin < count; begin = end) {
-    while (end < count && values[order[end]] == values[order[begin]]) ++end;
+    while (end < count && key(order[end]) == key(order[begin])) ++end;
     const float rank = 0.5f * static_cast<float>(begin + end - count) / last;
     for (int64_t i = begin; i < end; ++i) ranks[order[i]] = rank;
   }
@@ -207,10 +213,15 @@ Ints choose(const Columns<3>& features, int64_t first_parent, int64_t num_childr
     asking_forms<F>(asking, attend, query);
     const Floats most = logits_towards<F>(query, features, num_children, logits);
     Floats gathered[F] = {}, total{};
-    for (int64_t n = 0; n < num_children; ++n) {
-      const Floats weight = exponential_of_negative(load(logits + n * kLanes) - most);
-      for (int f = 0; f < F; ++f) gathered[f] += weight * features[f][n];
-      total += weight;
+    for (int64_t block = 0; block < num_children; block += kSumBlock) {
+      Floats sums[F] = {}, weights{};
+      for (int64_t n = block; n < least(block + kSumBlock, num_children); ++n) {
+        const Floats weight = exponential_of_negative(load(logits + n * kLanes) - most);
+        for (int f = 0; f < F; ++f) sums[f] += weight * features[f][n];
+        weights += weight;
+      }
+      for (int f = 0; f < F; ++f) gathered[f] += sums[f];
+      total += weights;
     }
     for (int f = 0; f < F; ++f) gathered[f] /= total;
     Floats scored[G];
@@ -265,10 +276,15 @@ Floats read_out(const Columns<5>& features, int64_t first_child, int64_t num_chi
     asking_forms<F>(asking, attend, query);
     const Floats most = logits_towards<F>(query, features, num_children, logits);
     Floats gathered{}, total{};
-    for (int64_t n = 0; n < num_children; ++n) {
-      const Floats weight = exponential_of_negative(load(logits + n * kLanes) - most);
-      gathered += weight * told[n];
-      total += weight;
+    for (int64_t block = 0; block < num_children; block += kSumBlock) {
+      Floats sum{}, weights{};
+      for (int64_t n = block; n < least(block + kSumBlock, num_children); ++n) {
+        const Floats weight = exponential_of_negative(load(logits + n * kLanes) - most);
+        sum += weight * told[n];
+        weights += weight;
+      }
+      gathered += sum;
+      total += weights;
     }
     readout += gathered / total;
   }

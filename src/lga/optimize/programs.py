@@ -67,6 +67,8 @@ class Programs(NamedTuple):
     """(seed, count, state) -> (children, state)"""
     tell: Callable[..., Any]
     """(seed, count, state, children, fitness [n]) -> state"""
+    layout: Callable[[int, int], tuple[Any, Children]]
+    """(num_dims, num_solutions) -> shapes of state and children"""
 
 
 @lru_cache(maxsize=64)
@@ -88,7 +90,14 @@ def programs(algorithm: str, weights: Weights | None, num_children: int) -> Prog
     def tell(seed, count, state, children, fitness: Float[np.ndarray, " n"]):
         return made.tell(keys(seed, count)[1], state, children, fitness)
 
-    return Programs(on_host(init), on_host(ask), on_host(tell))
+    def layout(num_dims: int, num_solutions: int) -> tuple[Any, Children]:
+        seed, count = np.zeros(2, np.uint32), np.int32(0)
+        start = np.zeros((num_solutions, num_dims), np.float32), np.zeros(num_solutions, np.float32)
+        with jax.enable_x64(False):
+            children, state = jax.eval_shape(lambda: ask(seed, count, init(seed, count, *start)))
+        return state, children
+
+    return Programs(on_host(init), on_host(ask), on_host(tell), layout)
 
 
 def on_host(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,11 +12,12 @@ FAILURES = ("exception", "nan", "plus_inf", "minus_inf", "wrong_type", "timeout"
 
 
 class Outcome(NamedTuple):
-    """A finite value, or the kind of failure and a text about it."""
+    """A finite value, or the kind of failure and a text about it. `earlier` is the failure of a first attempt."""
 
     value: float
     failure: str | None = None
     text: str = ""
+    earlier: str | None = None
 
 
 def failed(kind: str, text: str = "") -> Outcome:

@@ -1,7 +1,11 @@
 """The table of all tasks, for listings and for tests that walk it."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
+from jaxtyping import Array, Float, Key
+
+from lga.core.interfaces import Evaluate
 from lga.tasks import bbob
 
 
@@ -16,7 +20,22 @@ class Row(NamedTuple):
     split: str  # "train" or "hold-out"
 
 
-def rows() -> list[Row]:
+class Problem(NamedTuple):
+    """One task, as a search sees it."""
+
+    num_dims: int
+    evaluate: Evaluate
+
+
+class Suite(NamedTuple):
+    """A family of tasks."""
+
+    rows: Callable[[], list[Row]]
+    example: Callable[[Key[Array, ""]], Problem]
+    """A random task of the family."""
+
+
+def bbob_rows() -> list[Row]:
     return [
         Row(
             name=function.name,
@@ -28,6 +47,24 @@ def rows() -> list[Row]:
         )
         for function in bbob.FUNCTIONS.values()
     ]
+
+
+def bbob_example(key: Key[Array, ""]) -> Problem:
+    task = bbob.sample_task(key, "small", 2, 5)
+
+    def evaluate(key: Key[Array, ""], solutions: Float[Array, "n d"]) -> Float[Array, " n"]:
+        return bbob.evaluate_noisy(key, task, solutions)
+
+    return Problem(task.x_opt.shape[0], evaluate)
+
+
+SUITES: dict[str, Suite] = {
+    "bbob": Suite(bbob_rows, bbob_example),
+}
+
+
+def rows() -> list[Row]:
+    return [row for suite in SUITES.values() for row in suite.rows()]
 
 
 def row(name: str) -> Row:

@@ -214,7 +214,9 @@ def load_theta(path: str | Path) -> tuple[Theta, dict[str, Any]]:
     if description.get("kind") != "theta":
         raise WeightFileError(f"{path} holds {description.get('kind')!r}, not the weights of learned operators.")
     config = description["config"]
-    layout = theta_layout(ThetaConfig(tuple(config["learned"]), config["key_dim"], config["num_heads"]))
+    # Shapes alone: to make zeros of each shape would take longer than to read the file.
+    wanted = ThetaConfig(tuple(config["learned"]), config["key_dim"], config["num_heads"])
+    layout = jax.eval_shape(lambda: theta_layout(wanted))
     if shapes(layout) != {name: tensor.shape for name, tensor in tensors.items()}:
         raise WeightFileError(f"{path} is damaged: its tensors do not fit its configuration {config}.")
     theta = jax.tree_util.tree_map_with_path(lambda path, _: jnp.asarray(tensors[leaf_name(path)]), layout)
@@ -226,7 +228,7 @@ def named_leaves(tree: Any) -> dict[str, np.ndarray]:
 
 
 def shapes(theta: Theta) -> dict[str, tuple[int, ...]]:
-    return {name: leaf.shape for name, leaf in named_leaves(theta).items()}
+    return {leaf_name(path): leaf.shape for path, leaf in jax.tree_util.tree_leaves_with_path(theta)}
 
 
 def leaf_name(path) -> str:

@@ -104,7 +104,9 @@ def make_space(
     if start is not None:
         require(start.shape == low.shape, f"x0 has {start.shape[0]} values, but there are {num_dims} variables.")
         inside = np.isfinite(start) & (start >= low) & (start <= high)
-        require(bool(np.all(inside)), f"x0 must lie inside of the bounds, but variable {int(np.argmin(inside))} does not.")
+        require(
+            bool(np.all(inside)), f"x0 must lie inside of the bounds, but variable {int(np.argmin(inside))} does not."
+        )
         start = np.where(integer, np.rint(start), start)
     return scaled(low, high, integer, log, start, deviations(sigma0, num_dims))
 

@@ -132,7 +132,9 @@ def minimize(
 
 def choose_evaluator(fun, optimizer: Optimizer, workers, timeout, vectorized: bool, jit: bool | None) -> Evaluator:
     apart = workers != 1 or timeout is not None
-    require(not (jit and apart), "jit is True, so all solutions are one program, but workers and timeout are for others.")
+    require(
+        not (jit and apart), "jit is True, so all solutions are one program, but workers and timeout are for others."
+    )
     if jit:
         require_jax(fun, optimizer.space, vectorized)
     if jit or (jit is None and not apart and is_written_in_jax(fun, optimizer.space, vectorized)):

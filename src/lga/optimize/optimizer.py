@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, UInt32
 
 from lga.core.checks import require, require_known
 from lga.core.population import FAILED
@@ -23,6 +23,7 @@ from lga.optimize.programs import (
     Weights,
     find_weights,
     has_parents,
+    key_words,
     programs,
     with_fitness,
 )
@@ -179,12 +180,12 @@ class Optimizer:
         if self.solutions.shape[0]:
             return
         if self.state is None:
-            generator = np.random.Generator(np.random.Philox(key=[self.seed, self.restarts_done]))
+            generator = np.random.Generator(np.random.Philox(self.key("start")))
             coordinates = self.space.first_population(generator, self.popsize)
             if self.space.x0 is not None and self.restarts_done == 0:
                 coordinates[0] = self.space.encode(self.space.x0)
         else:
-            self.children, self.state = self.programs.ask(self.seed_data, np.int32(self.generation), self.state)
+            self.children, self.state = self.programs.ask(self.key("ask"), self.state)
             coordinates = self.space.reflect(self.children.solutions)
             self.children = replace(self.children, solutions=coordinates)
         solutions = self.space.decode(coordinates)
@@ -237,14 +238,14 @@ class Optimizer:
         reference, scale = relation(np.concatenate([values, self.parent_values]), self.run_best)
         fitness = relative(values, reference, scale)
         if self.state is None:
-            self.state = self.programs.init(self.seed_data, np.int32(self.generation), self.coordinates[:size], fitness)
+            self.state = self.programs.init(self.key("init"), self.coordinates[:size], fitness)
             num_parents = self.state.parents.fitness.shape[0] if has_parents(self.state) else 0
             self.parent_values = values[np.argsort(fitness, kind="stable")[np.arange(num_parents) % size]]
         else:
             parents = relative(self.parent_values, reference, scale) if has_parents(self.state) else None
             best = float(relative(np.array([self.run_best]), reference, scale)[0])
             state = with_fitness(self.state, parents, best)
-            self.state = self.programs.tell(self.seed_data, np.int32(self.generation), state, self.children, fitness)
+            self.state = self.programs.tell(self.key("tell"), state, self.children, fitness)
             if has_parents(self.state):
                 self.parent_values = np.concatenate([values, self.parent_values])[self.state.survivor_index]
         self.remember(values)
@@ -278,7 +279,6 @@ class Optimizer:
 
     def start_run(self) -> None:
         self.programs: Programs = programs(self.settings["algorithm"], self.weights, self.popsize)
-        self.seed_data = np.array([self.seed >> 32, self.seed & 0xFFFFFFFF], np.uint32)
         self.state: Any = None
         self.children: Any = None
         self.parent_values = np.zeros(0)
@@ -293,6 +293,9 @@ class Optimizer:
             return
         self.restarts_done += 1
         self.start_run()
+
+    def key(self, purpose: str) -> UInt32[np.ndarray, "2"]:
+        return key_words(self.seed, self.generation, purpose)
 
     def clear_pending(self) -> None:
         self.coordinates = np.zeros((0, self.space.num_dims), np.float32)

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import Float, Int, UInt32
+from jaxtyping import Array, Float, UInt32
 
 from lga.algorithms.genetic import GeneticState
 from lga.algorithms.presets import PRESETS, preset
-from lga.core.checks import require, require_known
+from lga.core.checks import require
 from lga.core.interfaces import Algorithm
 from lga.core.population import Children
 from lga.operators.theta import Theta, installed_weights, load_theta, load_weights, named_leaves
@@ -59,64 +59,73 @@ def find_weights(weights: str | Path | Theta | None) -> Weights:
 
 
 class Programs(NamedTuple):
-    """Compiled functions of host arrays. `seed` and `count` (of the generation) make all random numbers."""
+    """Compiled functions of host arrays. A key is two words from `key_words`."""
 
     init: Callable[..., Any]
-    """(seed, count, coordinates [n, d], fitness [n]) -> state"""
+    """(key, coordinates [n, d], fitness [n]) -> state"""
     ask: Callable[..., tuple[Children, Any]]
-    """(seed, count, state) -> (children, state)"""
+    """(key, state) -> (children, state)"""
     tell: Callable[..., Any]
-    """(seed, count, state, children, fitness [n]) -> state"""
+    """(key, state, children, fitness [n]) -> state"""
     layout: Callable[[int, int], tuple[Any, Children]]
     """(num_dims, num_solutions) -> shapes of state and children"""
 
 
 @lru_cache(maxsize=64)
 def programs(algorithm: str, weights: Weights | None, num_children: int) -> Programs:
-    """Compiled once in a process, however many searches ask for them."""
+    """Compiled once in a process, however many searches ask for them.
+
+    Weights are arguments of the compiled functions: other weights need no other program.
+    """
     use_compile_cache()
-    made = build(algorithm, weights, num_children)
+    theta = None if weights is None else jax.tree.map(np.asarray, weights.theta)
     rate = np.float32(FIRST_RATE_OF_STRATEGIES if algorithm in STRATEGIES else FIRST_RATE)
 
-    def keys(seed: UInt32[np.ndarray, "2"], count: Int[np.ndarray, ""]):
-        return jax.random.split(jax.random.fold_in(jax.random.wrap_key_data(seed, impl="threefry2x32"), count))
+    def init(theta, key, coordinates: Float[Array, "n d"], fitness: Float[Array, " n"]):
+        return build(algorithm, theta, num_children).init(as_key(key), coordinates, fitness, rate)
 
-    def init(seed, count, coordinates: Float[np.ndarray, "n d"], fitness: Float[np.ndarray, " n"]):
-        return made.init(keys(seed, count)[0], coordinates, fitness, rate)
+    def ask(theta, key, state):
+        return build(algorithm, theta, num_children).ask(as_key(key), state)
 
-    def ask(seed, count, state):
-        return made.ask(keys(seed, count)[0], state)
-
-    def tell(seed, count, state, children, fitness: Float[np.ndarray, " n"]):
-        return made.tell(keys(seed, count)[1], state, children, fitness)
+    def tell(theta, key, state, children, fitness: Float[Array, " n"]):
+        return build(algorithm, theta, num_children).tell(as_key(key), state, children, fitness)
 
     def layout(num_dims: int, num_solutions: int) -> tuple[Any, Children]:
-        seed, count = np.zeros(2, np.uint32), np.int32(0)
-        start = np.zeros((num_solutions, num_dims), np.float32), np.zeros(num_solutions, np.float32)
+        key, fitness = np.zeros(2, np.uint32), np.zeros(num_solutions, np.float32)
+        start = np.zeros((num_solutions, num_dims), np.float32)
         with jax.enable_x64(False):
-            children, state = jax.eval_shape(lambda: ask(seed, count, init(seed, count, *start)))
+            state = jax.eval_shape(init, theta, key, start, fitness)
+            children, state = jax.eval_shape(ask, theta, key, state)
         return state, children
 
-    return Programs(on_host(init), on_host(ask), on_host(tell), layout)
+    return Programs(on_host(init, theta), on_host(ask, theta), on_host(tell, theta), layout)
 
 
-def on_host(function: Callable[..., Any]) -> Callable[..., Any]:
+PURPOSES = ("start", "init", "ask", "tell")
+
+
+def key_words(seed: int, generation: int, purpose: str) -> UInt32[np.ndarray, "2"]:
+    """The random key of a step. It is made on the host, since a program that makes it takes long to compile."""
+    return np.random.SeedSequence((seed, generation, PURPOSES.index(purpose))).generate_state(2)
+
+
+def as_key(words):
+    return jax.random.wrap_key_data(words, impl="threefry2x32")
+
+
+def on_host(function: Callable[..., Any], theta: Theta | None) -> Callable[..., Any]:
     program = jax.jit(function)
 
     def call(*args):
         # The search is in float32 whatever the objective's precision.
         with jax.enable_x64(False):
-            return jax.device_get(program(*args))
+            return jax.device_get(program(theta, *args))
 
     return call
 
 
-def build(algorithm: str, weights: Weights | None, num_children: int) -> Algorithm:
-    require_known("algorithm", algorithm, ALGORITHMS)
-    if algorithm in LEARNED:
-        require(weights is not None, "weights must be given for a learned algorithm.")
-        return preset("learned_ga", weights.theta, num_children)  # pyright: ignore[reportOptionalMemberAccess]
-    return preset(algorithm, num_children)
+def build(algorithm: str, theta: Theta | None, num_children: int) -> Algorithm:
+    return preset("learned_ga", theta, num_children) if algorithm in LEARNED else preset(algorithm, num_children)
 
 
 def with_fitness(state: Any, fitness: Float[np.ndarray, " e"] | None, best_fitness: float) -> Any:

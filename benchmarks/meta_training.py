@@ -1,4 +1,4 @@
-"""Inner generations per second of meta-training, side by side with evosax, and the gain from a second core.
+"""Inner generations per second of meta-training with both kernels, side by side with evosax, and with a second core.
 
 One inner generation is one ask-evaluate-tell of one candidate on one task: 10 noisy functions, N = E = 16, D up to 10,
 T = 50. evosax's LearnedGA and MetaBBOBProblem are vmapped over the same numbers of candidates and tasks. Contestants
@@ -6,7 +6,6 @@ live in processes of their own, pinned to their cores, and take turns.
 """
 
 import json
-import multiprocessing
 import os
 import statistics
 import time
@@ -16,6 +15,8 @@ from pathlib import Path
 import tyro
 from rich.console import Console
 from rich.table import Table
+
+from timing import Contestant, process_medians
 
 NUM_CHILDREN, NUM_DIMS, NUM_GENERATIONS = 16, 10, 50
 
@@ -95,46 +96,11 @@ def evosax_searches(settings: Settings):
 
 
 CONTESTANTS = {
-    "evosax, 1 core": (evosax_searches, 1),
-    "lga, 1 core": (our_searches, 1),
-    "lga, 2 cores": (our_searches, 2),
+    "evosax, 1 core": Contestant(evosax_searches),
+    "lga JAX, 1 core": Contestant(our_searches, kernel="jax"),
+    "lga native, 1 core": Contestant(our_searches, kernel="native"),
+    "lga native, 2 cores": Contestant(our_searches, cores=2, kernel="native"),
 }
-
-
-def contestant(name: str, settings: Settings, pipe) -> None:
-    """A process that runs its searches whenever it is told to, and answers with the seconds they took."""
-    build, cores = CONTESTANTS[name]
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-cores:])
-    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
-    import jax
-
-    jax.config.update("jax_num_cpu_devices", cores)
-    run = build(settings)
-    for _ in range(3):
-        run()
-    pipe.send("ready")
-    while pipe.recv() == "go":
-        begin = time.perf_counter()
-        run()
-        pipe.send(time.perf_counter() - begin)
-
-
-def medians(settings: Settings) -> dict[str, float]:
-    context = multiprocessing.get_context("spawn")
-    pipes, processes, times = {}, [], {name: [] for name in CONTESTANTS}
-    for name in CONTESTANTS:
-        pipes[name], theirs = context.Pipe()
-        processes.append(context.Process(target=contestant, args=(name, settings, theirs)))
-        processes[-1].start()
-        pipes[name].recv()
-    for _ in range(settings.rounds):
-        for name, pipe in pipes.items():
-            pipe.send("go")
-            times[name].append(pipe.recv())
-    for pipe, process in zip(pipes.values(), processes, strict=True):
-        pipe.send("stop")
-        process.join()
-    return {name: statistics.median(own) for name, own in times.items()}
 
 
 def growth_table(console: Console) -> list[dict]:
@@ -167,12 +133,11 @@ def growth_table(console: Console) -> list[dict]:
 
 def main(settings: Settings) -> None:
     inner_generations = settings.candidates * settings.tasks * NUM_GENERATIONS
-    rates = {name: inner_generations / seconds for name, seconds in medians(settings).items()}
-    table = Table("contestant", "inner generations per second", "ratio to evosax", "ratio to lga, 1 core")
+    medians = process_medians(CONTESTANTS, (settings,), settings.rounds)
+    rates = {name: inner_generations / seconds for name, seconds in medians.items()}
+    table = Table("contestant", "inner generations per second", "ratio to evosax")
     for name, rate in rates.items():
-        table.add_row(
-            name, f"{rate:,.0f}", f"{rate / rates['evosax, 1 core']:.2f}", f"{rate / rates['lga, 1 core']:.2f}"
-        )
+        table.add_row(name, f"{rate:,.0f}", f"{rate / rates['evosax, 1 core']:.2f}")
     console = Console()
     console.print(table)
     figures: dict = {"inner_generations_per_second": rates}

@@ -75,8 +75,8 @@ def convergence(curves: dict[str, np.ndarray], path: Path) -> None:
     figure = Figure(figsize=(6.4, 4), layout="constrained")
     axes = figure.subplots()
     for number, (name, curve) in enumerate(curves.items()):
-        style = {"color": "black", "linewidth": 2.5, "zorder": 3} if number == 0 else {"linewidth": 1.2}
-        axes.plot(np.arange(1, len(curve) + 1), curve, label=name, **style)
+        width, color = (2.5, "black") if number == 0 else (1.2, None)
+        axes.plot(np.arange(1, len(curve) + 1), curve, label=name, linewidth=width, color=color, zorder=-number)
     axes.set(xlabel="generation", ylabel="mean log10 gap of the best so far")
     axes.legend(frameon=False, fontsize=8)
     save(figure, path)
@@ -95,7 +95,7 @@ def gaps_by_function(gaps: dict[str, dict[str, float]], path: Path) -> None:
             [values[function] for function in functions],
             width,
             label=name,
-            **({"color": "black"} if number == 0 else {}),
+            color="black" if number == 0 else None,
         )
     axes.axhline(0.0, color="gray", linewidth=0.5)
     axes.set_xticks(np.arange(len(functions)), functions, rotation=40, ha="right", fontsize=8)

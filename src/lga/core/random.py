@@ -45,7 +45,7 @@ def add_noise(
     key: Key[Array, ""], solutions: Float[Array, "e d"], index: Int[Array, " n"], sigma: Float[Array, " n"]
 ) -> Float[Array, "n d"]:
     start = solutions[index]
-    return start + sigma[:, None] * standard_normal(key, *start.shape, start.dtype)
+    return start + sigma[:, None] * standard_normal(key, *start.shape, dtype=start.dtype)
 
 
 def standard_normal(key: Key[Array, ""], num_rows: int, num_columns: int, dtype: Any = None) -> Float[Array, "n d"]:

@@ -1,6 +1,6 @@
 """Settings of meta-training, and the presets that people start from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lga.core.checks import require, require_known, require_positive_integer
@@ -121,21 +121,21 @@ def check(config: MetaConfig) -> None:
     _ = config.theta_config, config.functions
 
 
-# On a small scale, orders of magnitude tell more than values: the laptop run learns faster by them.
-BY_MAGNITUDE = {"normalisation": "log_z_score", "aggregation": "mean"}
+# On a small scale, orders of magnitude tell more than values: runs of a laptop's size learn faster by them.
+BY_MAGNITUDE = MetaConfig(normalisation="log_z_score", aggregation="mean")
 
 PRESETS: dict[str, MetaConfig] = {
-    "smoke": MetaConfig(
+    "smoke": replace(
+        BY_MAGNITUDE,
         family=("medium",),
         num_generations=(20, 20),
         meta_generations=20,
         meta_population=16,
         num_tasks=8,
         validate_every=5,
-        **BY_MAGNITUDE,
     ),
-    "laptop": MetaConfig(meta_generations=500, meta_population=64, num_tasks=32, validate_every=20, **BY_MAGNITUDE),
-    "standard": MetaConfig(meta_population=256, num_tasks=128, **BY_MAGNITUDE),
+    "laptop": replace(BY_MAGNITUDE, meta_generations=500, meta_population=64, num_tasks=32, validate_every=20),
+    "standard": replace(BY_MAGNITUDE, meta_population=256, num_tasks=128),
     "paper": MetaConfig(),
 }
 

@@ -91,7 +91,7 @@ def survive(
     best_solution: Float[Array, " d"],
     best_fitness: Float[Array, ""],
 ) -> tuple[Array, ...]:
-    """Solutions, fitness, sigma and age of the survivors, best solution and fitness so far, failures among the children."""
+    """Solutions, fitness, sigma and age of the survivors; best solution so far, its fitness; failures of children."""
     (size,), num_dims = survivor_index.shape, best_solution.shape[0]
     results = (
         floats(size, num_dims),

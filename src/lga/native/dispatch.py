@@ -47,5 +47,5 @@ def either(native: Callable[..., Any], reference: Callable[..., Any]) -> Callabl
 
 def draws_numbers_of(key: Key[Array, ""]) -> bool:
     """Whether the native kernel is in use and draws the same numbers from the key as JAX."""
-    is_known = str(jax.random.key_impl(key)) == THREEFRY and bool(jax.config.jax_threefry_partitionable)
-    return is_known and status().kernel == "native"
+    partitionable = jax.config.jax_threefry_partitionable  # pyright: ignore[reportAttributeAccessIssue]
+    return status().kernel == "native" and str(jax.random.key_impl(key)) == THREEFRY and bool(partitionable)

@@ -9,6 +9,10 @@
 #include <memory>
 #include <mutex>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include "kernels.h"
 #include "xla/ffi/api/ffi.h"
 
@@ -120,6 +124,22 @@ void run(const Call& call, void (*kernel)(const Call&, int64_t, int64_t), ffi::T
   work->take_part();
   std::unique_lock<std::mutex> lock(work->mutex);
   work->finished.wait(lock, [&] { return work->num_done == num_units; });
+}
+
+// ---- memory ----
+
+// A fresh buffer of this size or more is asked to be backed by huge pages: first touches of small ones would take as long
+// as half of the noise.
+constexpr uintptr_t kHugePage = uintptr_t{1} << 21;
+constexpr uintptr_t kLargeBuffer = 4 * kHugePage;
+
+void expect_to_fill(void* data, size_t size) {
+#ifdef __linux__
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(data) + kHugePage - 1) / kHugePage * kHugePage;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(data) + size) / kHugePage * kHugePage;
+  // Only a hint: whether the system follows it does not matter.
+  if (size >= kLargeBuffer) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
 }
 
 // ---- from buffers to operands ----
@@ -260,6 +280,7 @@ ffi::Error mutate(ffi::ThreadPool pool, U32 key, F32 solutions, S32 parent_index
   call.parent_index = input(call.batch, parent_index);
   call.sigma = input(call.batch, sigma);
   call.mutated = output(call.batch, mutated);
+  expect_to_fill(mutated->untyped_data(), mutated->size_bytes());
   run(call, chosen_set.load()->kernels->mutate, pool);
   return ffi::Error::Success();
 }
@@ -291,6 +312,7 @@ ffi::Error survive(ffi::ThreadPool pool, S32 survivor_index, F32 child_solutions
   call.new_best_solution = output(call.batch, new_best_solution);
   call.new_best_fitness = output(call.batch, new_best_fitness);
   call.failures = output(call.batch, failures);
+  expect_to_fill(solutions->untyped_data(), solutions->size_bytes());
   run(call, chosen_set.load()->kernels->survive, pool);
   return ffi::Error::Success();
 }

@@ -101,12 +101,19 @@ void centred_ranks(const float* values, int64_t count, float* ranks) {
 
 inline float positive_or_one(float scale) { return scale > 0.0f ? scale : 1.0f; }
 
-// Calls `use` with each vector of the first `count` numbers; lanes beyond them are zero.
-template <typename Use>
-inline void each(const float* numbers, int64_t count, Use use) {
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) use(i, load(numbers + i));
-  if (i < count) use(i, load_some(numbers + i, count - i));
+// The sum of a term of each number; the term of zero must be zero.
+template <typename Term>
+inline float total(const float* numbers, int64_t count, Term term) {
+  Floats settled{};
+  for (int64_t block = 0; block < count; block += kSumBlock) {
+    const int64_t end = least(block + kSumBlock, count);
+    Floats recent{};
+    int64_t i = block;
+    for (; i + kLanes <= end; i += kLanes) recent += term(load(numbers + i));
+    if (i < end) recent += term(load_some(numbers + i, end - i));
+    settled += recent;
+  }
+  return sum(settled);
 }
 
 struct Range {
@@ -123,13 +130,11 @@ void between_zero_and_one(const float* values, int64_t count, Range range, float
 
 // `unit` holds values between zero and one, and is overwritten.
 void z_score(float* unit, int64_t count) {
-  Floats total{}, squares{};
-  each(unit, count, [&](int64_t, Floats some) { total += some; });
-  const float mean = sum(total) / static_cast<float>(count);
+  const float size = static_cast<float>(count);
+  const float mean = total(unit, count, [](Floats some) { return some; }) / size;
   for (int64_t i = 0; i < count; i += kLanes) store(unit + i, load(unit + i) - mean);
-  each(unit, count, [&](int64_t, Floats centred) { squares += centred * centred; });
-  const float deviation = __builtin_sqrtf(sum(squares) / static_cast<float>(count));
-  const float scale = 1.0f / positive_or_one(deviation);
+  const float squares = total(unit, count, [](Floats centred) { return centred * centred; });
+  const float scale = 1.0f / positive_or_one(__builtin_sqrtf(squares / size));
   for (int64_t i = 0; i < count; i += kLanes) store(unit + i, scale * load(unit + i));
 }
 

@@ -58,17 +58,16 @@ class Space:
 
     def reflect(self, coordinates: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
         """Coordinates inside of the edges: a step beyond an edge comes back by as much as it went too far."""
-        z = np.clip(np.asarray(coordinates, float), -LARGEST_COORDINATE, LARGEST_COORDINATE)
-        low, high = self.edge_low, self.edge_high
-        both = np.isfinite(low) & np.isfinite(high)
-        width = np.where(both, high - low, 1.0)
-        start = np.where(both, low, 0.0)
-        phase = np.mod(z - start, 2.0 * width)
-        folded = start + width - np.abs(phase - width)
-        z = np.where(both, folded, z)
-        z = np.where(~both & (z < low), 2.0 * np.where(both, 0.0, low) - z, z)
-        z = np.where(~both & (z > high), 2.0 * np.where(both, 0.0, high) - z, z)
-        return np.clip(z, -LARGEST_COORDINATE, LARGEST_COORDINATE).astype(np.float32)
+        z = np.clip(np.nan_to_num(np.asarray(coordinates, float)), -LARGEST_COORDINATE, LARGEST_COORDINATE)
+        low, high = np.broadcast_to(self.edge_low, z.shape), np.broadcast_to(self.edge_high, z.shape)
+        # Only what is outside is touched: folding would cost coordinates far from the edges their last digits.
+        start = np.where(z < low, low, np.where(z > high, high, z))
+        beyond = np.abs(z - start)
+        width = high - low
+        turn = np.mod(beyond, np.where(width > 0.0, 2.0 * width, 1.0))
+        back = np.where(width > 0.0, np.minimum(turn, 2.0 * width - turn), 0.0)
+        folded = start + np.where(z < low, back, -back)
+        return np.clip(folded, -LARGEST_COORDINATE, LARGEST_COORDINATE).astype(np.float32)
 
     def first_population(self, generator: np.random.Generator, size: int) -> Float[np.ndarray, "n d"]:
         """Coordinates of a first population: uniform in the box, or normal around x0 where sigma0 was given."""
@@ -93,7 +92,7 @@ def make_space(
         "neither bounds nor x0 and sigma0 are given, but the search must know where to start.",
     )
     start = None if x0 is None else np.atleast_1d(np.asarray(x0, float)).copy()
-    require(start is None or start.ndim == 1, f"x0 has shape {np.shape(x0)}, but must be one point.")
+    require(start is None or start.ndim == 1, f"x0 is {x0}, but must be one point.")
     low, high = parse_bounds(bounds, None if start is None else start.shape[0])
     num_dims = low.shape[0]
     integer, log = flags("integrality", integrality, num_dims), flags("log_scale", log_scale, num_dims)
@@ -130,8 +129,10 @@ def scaled(low, high, integer, log, start, sigma) -> Space:
     centre = middle if start is None else np.where(given, inner(start, log), middle)
     unit = np.where(given, np.where(given, sigma, 1.0) / START_DEVIATION, half / HALF_SIDE)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        edge_low = np.where(given, (inner_low - centre) / unit, -HALF_SIDE)
-        edge_high = np.where(given, (inner_high - centre) / unit, HALF_SIDE)
+        edges = [
+            np.where(given, (end - centre) / unit, side * HALF_SIDE) for end, side in ((inner_low, -1), (inner_high, 1))
+        ]
+    edge_low, edge_high = np.clip(edges, -LARGEST_COORDINATE, LARGEST_COORDINATE)
     tiny = np.finfo(float).tiny
     return Space(
         low=np.clip(low, np.where(log, tiny, -biggest), biggest),
@@ -167,7 +168,7 @@ def parse_bounds(bounds: Any, num_dims: int | None) -> tuple[Float[np.ndarray, "
         )
         low = np.array([-np.inf if low is None else float(low) for low, _ in pairs])
         high = np.array([np.inf if high is None else float(high) for _, high in pairs])
-    for position, (least, most) in enumerate(zip(low, high, strict=True)):
+    for position, (least, most) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
         require(
             least <= most and least < np.inf and most > -np.inf,
             f"bounds of variable {position} are ({least}, {most}), but the lower must not be above the upper.",

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from pickle import PicklingError
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -24,6 +24,7 @@ logger = logging.getLogger("lga.optimize")
 Objective = Callable[[Any], Any]
 
 
+@runtime_checkable
 class Evaluator(Protocol):
     def __call__(self, solutions: np.ndarray, record: Record, deadline: float | None) -> None: ...
 
@@ -31,7 +32,7 @@ class Evaluator(Protocol):
 
 
 def make_evaluator(
-    fun: Objective, workers: int | Executor = 1, timeout: float | None = None, vectorized: bool = False
+    fun: Objective, workers: int | Executor | Any = 1, timeout: float | None = None, vectorized: bool = False
 ) -> Evaluator:
     """The evaluator that the arguments ask for."""
     require(timeout is None or timeout > 0.0, f"timeout is {timeout}, but must be more than 0 seconds.")

@@ -1,9 +1,8 @@
-"""The ask/tell optimiser, for loops of your own: laboratories, simulators, clusters. `minimize` drives the same object."""
+"""The ask/tell optimiser, for loops of your own: laboratories, simulators. `minimize` drives the same object."""
 
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ from lga.optimize.programs import (
     has_parents,
     key_words,
     programs,
-    with_fitness,
 )
 from lga.optimize.records import Elites, History
 from lga.optimize.stagnation import Stagnation, population_size
@@ -187,7 +185,6 @@ class Optimizer:
         else:
             self.children, self.state = self.programs.ask(self.key("ask"), self.state)
             coordinates = self.space.reflect(self.children.solutions)
-            self.children = replace(self.children, solutions=coordinates)
         solutions = self.space.decode(coordinates)
         if self.generation == 0 and self.space.x0 is not None:
             solutions[0] = self.space.x0
@@ -208,11 +205,13 @@ class Optimizer:
         self.generation += 1
         best_value, best_x = self.best()
         self.found, self.found_x = best_value, best_x
-        generation_best = np.nanmin(values) if np.any(np.isfinite(values)) else math.nan
+        generation_best = float(np.nanmin(values)) if np.any(np.isfinite(values)) else math.nan
         rate = math.nan if self.children is None else float(np.mean(self.children.sigma))
-        self.history.add((self.evaluations, self.sign * best_value, self.sign * generation_best, rate, size))
+        row = (self.evaluations, self.sign * best_value, self.sign * generation_best, rate, size)
+        self.history.add(tuple(map(float, row)))
         self.clear_pending()
-        largest_rate = math.inf if self.children is None else float(np.max(self.children.sigma))
+        mutates = self.children is not None and self.settings["algorithm"] != "random_search"
+        largest_rate = float(np.max(self.children.sigma)) if mutates else math.inf
         if self.stagnation.notices(self.run_best, largest_rate):
             self.stagnate()
 
@@ -242,10 +241,11 @@ class Optimizer:
             num_parents = self.state.parents.fitness.shape[0] if has_parents(self.state) else 0
             self.parent_values = values[np.argsort(fitness, kind="stable")[np.arange(num_parents) % size]]
         else:
-            parents = relative(self.parent_values, reference, scale) if has_parents(self.state) else None
-            best = float(relative(np.array([self.run_best]), reference, scale)[0])
-            state = with_fitness(self.state, parents, best)
-            self.state = self.programs.tell(self.key("tell"), state, self.children, fitness)
+            parents = relative(self.parent_values, reference, scale)
+            best = relative(np.array([self.run_best]), reference, scale)[0]
+            self.state = self.programs.tell(
+                self.key("tell"), self.state, self.children, self.coordinates[:size], fitness, parents, best
+            )
             if has_parents(self.state):
                 self.parent_values = np.concatenate([values, self.parent_values])[self.state.survivor_index]
         self.remember(values)
@@ -278,7 +278,7 @@ class Optimizer:
     # Runs, and the best of all.
 
     def start_run(self) -> None:
-        self.programs: Programs = programs(self.settings["algorithm"], self.weights, self.popsize)
+        self.programs: Programs = programs(self.settings["algorithm"], self.weights, self.popsize, self.space.num_dims)
         self.state: Any = None
         self.children: Any = None
         self.parent_values = np.zeros(0)

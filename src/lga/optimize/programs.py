@@ -29,6 +29,8 @@ ALGORITHMS = tuple(dict.fromkeys((DEFAULT_ALGORITHM, *PRESETS)))
 # First mutation rates, for boxes of side 10. Evolution strategies sample all of their population with it.
 FIRST_RATE, FIRST_RATE_OF_STRATEGIES = 0.25, 2.5
 STRATEGIES = ("cma_es", "sep_cma_es")
+# Numbers in the largest matrix of a generation, up to which compilation is the greater part of the time.
+LARGEST_SMALL = 16384
 CACHE_VARIABLE = "LGA_COMPILE_CACHE"
 
 
@@ -66,20 +68,20 @@ class Programs(NamedTuple):
     ask: Callable[..., tuple[Children, Any]]
     """(key, state) -> (children, state)"""
     tell: Callable[..., Any]
-    """(key, state, children, fitness [n]) -> state"""
-    layout: Callable[[int, int], tuple[Any, Children]]
-    """(num_dims, num_solutions) -> shapes of state and children"""
+    """(key, state, children, coordinates [n, d], fitness [n], fitness of the parents [e], best fitness) -> state"""
+    layout: Callable[[], tuple[Any, Children]]
+    """() -> shapes of state and children"""
 
 
 @lru_cache(maxsize=64)
-def programs(algorithm: str, weights: Weights | None, num_children: int) -> Programs:
+def programs(algorithm: str, weights: Weights | None, num_children: int, num_dims: int) -> Programs:
     """Compiled once in a process, however many searches ask for them.
 
     Weights are arguments of the compiled functions: other weights need no other program.
     """
     use_compile_cache()
     theta = None if weights is None else jax.tree.map(np.asarray, weights.theta)
-    rate = np.float32(FIRST_RATE_OF_STRATEGIES if algorithm in STRATEGIES else FIRST_RATE)
+    rate = FIRST_RATE_OF_STRATEGIES if algorithm in STRATEGIES else FIRST_RATE
 
     def init(theta, key, coordinates: Float[Array, "n d"], fitness: Float[Array, " n"]):
         return build(algorithm, theta, num_children).init(as_key(key), coordinates, fitness, rate)
@@ -87,18 +89,22 @@ def programs(algorithm: str, weights: Weights | None, num_children: int) -> Prog
     def ask(theta, key, state):
         return build(algorithm, theta, num_children).ask(as_key(key), state)
 
-    def tell(theta, key, state, children, fitness: Float[Array, " n"]):
+    def tell(theta, key, state, children, coordinates, fitness, parent_fitness, best_fitness):
+        state = with_fitness(state, parent_fitness, best_fitness)
+        children = replace(children, solutions=coordinates)
         return build(algorithm, theta, num_children).tell(as_key(key), state, children, fitness)
 
-    def layout(num_dims: int, num_solutions: int) -> tuple[Any, Children]:
-        key, fitness = np.zeros(2, np.uint32), np.zeros(num_solutions, np.float32)
-        start = np.zeros((num_solutions, num_dims), np.float32)
+    def layout() -> tuple[Any, Children]:
+        key, fitness = np.zeros(2, np.uint32), np.zeros(num_children, np.float32)
+        start = np.zeros((num_children, num_dims), np.float32)
         with jax.enable_x64(False):
             state = jax.eval_shape(init, theta, key, start, fitness)
             children, state = jax.eval_shape(ask, theta, key, state)
         return state, children
 
-    return Programs(on_host(init, theta), on_host(ask, theta), on_host(tell, theta), layout)
+    small = num_children * max(num_children, num_dims) <= LARGEST_SMALL
+    compiled = [on_host(function, theta, small) for function in (init, ask, tell)]
+    return Programs(*compiled, layout=layout)
 
 
 PURPOSES = ("start", "init", "ask", "tell")
@@ -113,8 +119,9 @@ def as_key(words):
     return jax.random.wrap_key_data(words, impl="threefry2x32")
 
 
-def on_host(function: Callable[..., Any], theta: Theta | None) -> Callable[..., Any]:
-    program = jax.jit(function)
+def on_host(function: Callable[..., Any], theta: Theta | None, small: bool) -> Callable[..., Any]:
+    """Small programs are not worth the optimisation: to compile them takes longer than all of their runs."""
+    program = jax.jit(function, compiler_options={"xla_backend_optimization_level": 0} if small else None)
 
     def call(*args):
         # The search is in float32 whatever the objective's precision.
@@ -128,12 +135,10 @@ def build(algorithm: str, theta: Theta | None, num_children: int) -> Algorithm:
     return preset("learned_ga", theta, num_children) if algorithm in LEARNED else preset(algorithm, num_children)
 
 
-def with_fitness(state: Any, fitness: Float[np.ndarray, " e"] | None, best_fitness: float) -> Any:
+def with_fitness(state: Any, parent_fitness: Float[Array, " e"], best_fitness: Float[Array, ""]) -> Any:
     """The state with other values for its parents (if it has parents) and for the best so far."""
-    progress = replace(state.progress, best_fitness=np.asarray(best_fitness, np.float32))
-    if fitness is None:
-        return replace(state, progress=progress)
-    return replace(state, parents=replace(state.parents, fitness=fitness), progress=progress)
+    state = replace(state, progress=replace(state.progress, best_fitness=best_fitness))
+    return replace(state, parents=replace(state.parents, fitness=parent_fitness)) if has_parents(state) else state
 
 
 def has_parents(state: Any) -> bool:
@@ -142,7 +147,7 @@ def has_parents(state: Any) -> bool:
 
 def use_compile_cache() -> None:
     """Programs are kept on disk for later processes, unless the variable says 0 or JAX was told where to keep them."""
-    if os.environ.get(CACHE_VARIABLE, "1") == "0" or jax.config.jax_compilation_cache_dir:
+    if os.environ.get(CACHE_VARIABLE, "1") == "0" or getattr(jax.config, "jax_compilation_cache_dir", None):
         return
     folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "lga" / "compiled"
     try:

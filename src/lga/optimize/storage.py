@@ -66,11 +66,9 @@ def tensors_of(optimizer: "Optimizer") -> dict[str, np.ndarray]:
 def load(path: str | Path, make: type["Optimizer"]) -> "Optimizer":
     """The optimiser that was saved, with the weights that it was saved with."""
     tensors, description = read(path)
-    settings = dict(description["settings"])
-    theta = None
-    if description["theta"] is not None:
-        theta = theta_of(tensors, description["theta"])
-    optimizer = make(**settings | {"weights": theta})
+    settings: dict[str, Any] = dict(description["settings"])
+    settings["weights"] = None if description["theta"] is None else theta_of(tensors, description["theta"])
+    optimizer = make(**settings)
     restore(optimizer, tensors, description)
     return optimizer
 
@@ -101,7 +99,7 @@ def restore(optimizer: "Optimizer", tensors: dict[str, np.ndarray], description:
         None if code == UNKNOWN else Outcome(value, None if code == SUCCEEDED else FAILURES[code - 1], *texts)
         for code, value, texts in zip(codes, values, description["texts"], strict=True)
     ]
-    state, children = optimizer.programs.layout(optimizer.space.num_dims, optimizer.popsize)
+    state, children = optimizer.programs.layout()
     optimizer.state = filled(state, "state", tensors)
     optimizer.children = filled(children, "children", tensors)
     if optimizer.elites is not None and "elites.count" in tensors:

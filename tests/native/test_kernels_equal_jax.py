@@ -1,0 +1,163 @@
+"""The native kernels compute what the JAX code computes."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from native_cases import (
+    FITNESS,
+    SHAPES,
+    exact_boundaries,
+    exact_multiplier,
+    is_right,
+    largest_logit,
+    rate_case,
+    selection_case,
+)
+
+from lga import native
+from lga.algorithms.genetic import native_succession, succession
+from lga.core.population import FAILED, Archive, Progress
+from lga.operators.mutation_rate import attended_multiplier
+from lga.operators.selection import choose
+
+select = jax.jit(native.select)
+rate = jax.jit(native.rate)
+choose_in_jax = jax.jit(choose.__wrapped__)
+multiply_in_jax = jax.jit(attended_multiplier.__wrapped__)
+
+
+@pytest.mark.parametrize("kind", FITNESS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_selection_draws_the_child_that_its_uniform_number_falls_on(instruction_set, shape, kind):
+    case = selection_case(len(kind), shape, kind)
+    chosen = np.asarray(select(*case))
+    assert ((chosen >= 0) & (chosen <= shape[0])).all()
+    boundaries = exact_boundaries(case)
+    assert is_right(chosen, case[3], boundaries, 1e-6).all()
+    # Not by chance: the same numbers, shifted by half, fall on other children.
+    if kind == "random" and shape == (512, 512, 2):
+        assert is_right(chosen, (case[3] + 0.5) % 1.0, boundaries, 1e-6).mean() < 0.1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_selection_equals_jax_except_at_boundaries(seed):
+    case = selection_case(seed, (64, 512, 2))
+    chosen, expected = np.asarray(select(*case)), np.asarray(choose_in_jax(*case))
+    distance = np.abs(exact_boundaries(case) - case[3][:, None]).min(axis=1)
+    assert (chosen == expected)[distance > 1e-6].all()
+    assert (distance > 1e-6).mean() > 0.9
+
+
+@pytest.mark.parametrize("kind", FITNESS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_multipliers_equal_jax_to_five_digits(instruction_set, shape, kind):
+    case = rate_case(len(kind), shape, kind, scale=0.7)
+    multiplier = np.asarray(rate(*case))
+    # A logit in the hundreds (an outlier among hundreds of values) is rounded by more than the fifth digit.
+    tolerance = max(1e-5, 4 * 2.0**-24 * largest_logit(case))
+    np.testing.assert_allclose(multiplier, exact_multiplier(case), rtol=tolerance)
+    np.testing.assert_allclose(multiplier, multiply_in_jax(*case), rtol=2 * tolerance)
+
+
+@pytest.mark.parametrize("scale", [30.0, 1e4, 1e15])
+def test_huge_logits_do_no_harm(instruction_set, scale):
+    """Rounding of a logit is all that may differ, and no number overflows."""
+    case = selection_case(1, (20, 40, 2), scale=scale)
+    chosen = np.asarray(select(*case))
+    assert ((chosen >= 0) & (chosen <= 20)).all()
+    if scale == 30.0:
+        # Logits of up to 30 * 30 lose three more digits.
+        assert is_right(chosen, case[3], exact_boundaries(case), 1e-3).all()
+    multiplier = np.asarray(rate(*rate_case(1, (20, 1, 2), scale=scale)))
+    assert not np.isnan(multiplier).any()
+    assert (multiplier >= 0).all()
+
+
+def test_nan_does_not_leave_the_range(instruction_set):
+    parents, children, best, uniform, attend, score = selection_case(1, (600, 600, 2))
+    children[::7] = np.nan
+    chosen = np.asarray(select(parents, children, best, uniform, attend, score))
+    assert ((chosen >= 0) & (chosen <= 600)).all()
+
+
+def test_a_weight_of_zero_is_never_drawn(instruction_set):
+    """The first child's logit is far below all others: not even the uniform number 0 lands on it."""
+    score = np.zeros((1, 4, 4), np.float32)
+    score[0, 3, 1] = 1e5
+    case = (np.full(4, 2.0, np.float32), np.arange(3, dtype=np.float32), np.float32(-1), np.zeros(4, np.float32))
+    assert (np.asarray(select(*case, np.zeros((1, 4, 4), np.float32), score)) == 2).all()
+
+
+def batch_of(cases: list[tuple]) -> tuple:
+    return tuple(jnp.stack(arrays) for arrays in zip(*cases, strict=True))
+
+
+@pytest.mark.parametrize(("kernel", "make"), [(native.select, selection_case), (native.rate, rate_case)])
+def test_vmap_gives_what_single_calls_give(kernel, make):
+    shape = (16, 16, 2)
+    cases = [tuple(map(jnp.asarray, make(seed, shape))) for seed in range(6)]
+    alone = np.stack([kernel(*case) for case in cases])
+    batched = batch_of(cases)
+    assert np.array_equal(jax.jit(jax.vmap(kernel))(*batched), alone)
+    # In parts, and along two axes.
+    halves = [jax.vmap(kernel)(*(array[part] for array in batched)) for part in (slice(0, 2), slice(2, 6))]
+    assert np.array_equal(np.concatenate(halves), alone)
+    twice = jax.vmap(jax.vmap(kernel))(*(array.reshape(2, 3, *array.shape[1:]) for array in batched))
+    assert np.array_equal(np.asarray(twice).reshape(alone.shape), alone)
+
+
+def test_shared_operands_need_no_batch_axis():
+    """Shared weights, shared uniform numbers, and an outer batch of one with an inner batch of the other."""
+    shape = (16, 12, 2)
+    cases = [tuple(map(jnp.asarray, selection_case(seed, shape))) for seed in range(4)]
+    parents, children, best, _, attend, score = batch_of(cases)
+    uniform = cases[0][3]
+    shared_weights = jax.vmap(native.select, in_axes=(0, 0, 0, None, None, None))
+    expected = [native.select(parents[i], children[i], best[i], uniform, attend[1], score[1]) for i in range(4)]
+    assert np.array_equal(shared_weights(parents, children, best, uniform, attend[1], score[1]), np.stack(expected))
+    crossed = jax.vmap(
+        jax.vmap(native.select, in_axes=(0, 0, 0, None, None, None)), in_axes=(None, None, None, None, 0, 0)
+    )(parents, children, best, uniform, attend, score)
+    for i in range(4):
+        for j in range(4):
+            alone = native.select(parents[j], children[j], best[j], uniform, attend[i], score[i])
+            assert np.array_equal(crossed[i, j], alone)
+
+
+def test_more_batch_axes_than_the_kernels_know_are_refused():
+    case = tuple(jnp.asarray(array)[(None,) * 7] for array in rate_case(0, (4, 1, 1)))
+    kernel = native.rate
+    for _ in range(7):
+        kernel = jax.vmap(kernel)
+    with pytest.raises(Exception, match="up to six batch axes"):
+        jax.block_until_ready(kernel(*case))
+
+
+def test_derivatives_are_those_of_the_jax_code(monkeypatch):
+    monkeypatch.setattr("lga.native.dispatch.status", lambda: native.Status("native", "test"))
+    fitness, sigma, best, attend, value = map(jnp.asarray, rate_case(3, (12, 1, 2), scale=0.3))
+    ours = jax.grad(lambda v: jnp.sum(attended_multiplier(fitness, sigma, best, attend, v)))(value)
+    theirs = jax.grad(lambda v: jnp.sum(attended_multiplier.__wrapped__(fitness, sigma, best, attend, v)))(value)
+    assert np.abs(theirs).max() > 0
+    np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("num_dims", [1, 10, 16, 17, 3000])
+def test_succession_equals_jax_to_the_bit(instruction_set, num_dims):
+    rng = np.random.default_rng(num_dims)
+    num_children, num_parents = 9, 5
+
+    def archive(size: int, age) -> Archive:
+        solutions, fitness = rng.normal(size=(size, num_dims)), rng.normal(size=size)
+        fitness[0] = FAILED
+        return Archive(*(jnp.asarray(x, jnp.float32) for x in (solutions, fitness, rng.uniform(size=size))), age)
+
+    offspring = archive(num_children, jnp.zeros(num_children, jnp.int32))
+    parents = archive(num_parents, jnp.arange(num_parents, dtype=jnp.int32))
+    for best_fitness in (-100.0, 100.0):
+        progress = Progress(parents.solutions[1], jnp.float32(best_fitness), jnp.int32(3), jnp.int32(40), jnp.int32(2))
+        index = jnp.asarray([0, 13, 8, 9, 8], jnp.int32)
+        ours = jax.jit(native_succession)(index, offspring, parents, progress)
+        theirs = jax.jit(succession.__wrapped__)(index, offspring, parents, progress)
+        assert all(map(np.array_equal, jax.tree.leaves(ours), jax.tree.leaves(theirs)))

@@ -113,7 +113,7 @@ def growth_table(console: Console) -> list[dict]:
     from lga.meta.step import candidates_at_once, member_mesh, meta_step
 
     table, rows = Table("M", "J", "seconds", "microseconds per inner generation"), []
-    for candidates, tasks in ((64, 16), (64, 64), (128, 64), (256, 64), (512, 64), (512, 256)):
+    for candidates, tasks in ((64, 16), (64, 64), (128, 64), (256, 64), (256, 128)):
         config = MetaConfig(meta_population=candidates, num_tasks=tasks)
         optimizer, chunk = meta_optimizer(config, 1377), candidates_at_once(config, 8.0)
         step = meta_step(config, optimizer, member_mesh(config, chunk), chunk)

@@ -41,7 +41,7 @@ def algorithm_scorer(protocol: ValidationProtocol) -> Callable[..., Float[Array,
     """The function from an algorithm and its initial rate to log10 gaps on the protocol's tasks."""
     tasks = [bbob.instances(protocol.functions, protocol.instances, num_dims) for num_dims in protocol.dims]
 
-    def score(algorithm: Algorithm, sigma0: float) -> Float[Array, "dims functions runs"]:
+    def score(algorithm: Algorithm, sigma0: Float[Array, ""] | float) -> Float[Array, "dims functions runs"]:
         traces = [
             search_tasks(
                 jax.random.key(protocol.seed),

@@ -56,10 +56,19 @@ def meta_training(figures: dict[str, Any]) -> str:
     return markdown_table(["", "inner generations per second", "ratio to evosax"], rows)
 
 
+def bbob(report: dict[str, Any]) -> str:
+    rows = (
+        [outcome["library"], f"{outcome['evaluations_per_second']:,.0f}", f"{outcome['lga_is_faster_by']:.1f}"]
+        for outcome in report["outcomes"]
+    )
+    return markdown_table(["library", "evaluations per second", "lga is faster by"], rows)
+
+
 RENDERERS: dict[str, Callable[[Any], str]] = {
     "quickstart": quickstart,
     "generation": generation,
     "meta_training": meta_training,
+    "bbob": bbob,
 }
 
 

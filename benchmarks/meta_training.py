@@ -9,7 +9,7 @@ import json
 import os
 import statistics
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import tyro
@@ -30,7 +30,7 @@ class Settings:
     rounds: int = 7
     """Turns that each contestant gets."""
     growth: bool = False
-    """Also time a whole meta-generation for growing numbers of candidates and tasks."""
+    """Also time a second core at a larger scale, and whole meta-generations of growing size."""
 
 
 def our_searches(settings: Settings):
@@ -103,6 +103,19 @@ CONTESTANTS = {
 }
 
 
+def second_core(settings: Settings, console: Console) -> dict[str, float]:
+    """What the second core brings where there is work enough for two."""
+    larger = replace(settings, candidates=256, tasks=64)
+    contestants = {name: CONTESTANTS[name] for name in ("lga native, 1 core", "lga native, 2 cores")}
+    medians = process_medians(contestants, (larger,), settings.rounds)
+    rates = {name: larger.candidates * larger.tasks * NUM_GENERATIONS / seconds for name, seconds in medians.items()}
+    one, two = rates.values()
+    console.print(
+        f"256 candidates x 64 tasks: {one:,.0f} on one core, {two:,.0f} on two, {two / one:.2f} times as many"
+    )
+    return rates
+
+
 def growth_table(console: Console) -> list[dict]:
     """Seconds of a meta-generation for growing M and J: linear if the last column stands still."""
     import jax
@@ -142,6 +155,7 @@ def main(settings: Settings) -> None:
     console.print(table)
     figures: dict = {"inner_generations_per_second": rates}
     if settings.growth:
+        figures["second_core"] = second_core(settings, console)
         figures["growth"] = growth_table(console)
     if settings.json:
         settings.json.write_text(json.dumps(figures, indent=1))

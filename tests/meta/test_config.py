@@ -32,6 +32,7 @@ def test_paper_preset_has_the_settings_of_the_papers_table():
         ("normalisation", "none", "normalisation is 'none', but must be one of"),
         ("aggregation", "max", "aggregation is 'max', but must be one of"),
         ("optimizer", "sgd", "optimizer is 'sgd', but must be one of"),
+        ("search_space", "dreams", "search_space is 'dreams', but must be one of: folded, weights"),
         ("noise", ("pink",), "noise is 'pink', but must be one of"),
         ("family", ("quartic",), "quartic"),
         ("learned", ("mutation",), "learned is 'mutation', but must be one of"),

@@ -4,15 +4,15 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from lga.algorithms import presets
 from lga.algorithms.run import Trace
+from lga.bench.searches import searches
 from lga.core.interfaces import Algorithm
 from lga.operators.theta import Theta
 from lga.tasks import bbob
-from lga.trials import log_gaps, search_tasks
+from lga.trials import log_gaps
 
 
 class Method(NamedTuple):
@@ -68,27 +68,11 @@ def tune(method: Method, tasks: bbob.Task, budget: Budget, seed: int) -> Tuned:
 
 def grid_row(method: Method, elite_ratio: float, tasks: bbob.Task, budget: Budget, seed: int) -> Sequence[jax.Array]:
     """log10 gaps [tasks, seeds] for each initial rate, with one compilation for all of them."""
-    algorithm = method.build(budget.num_children, elite_ratio)
-
-    @jax.jit
-    def gaps(sigma):
-        return log_gaps(run_budget(algorithm, tasks, sigma, budget, seed))
-
-    return [gaps(jnp.float32(sigma)) for sigma in method.sigmas]
+    search = searches(method.build(budget.num_children, elite_ratio), budget.num_seeds, budget.num_generations)
+    return [log_gaps(search(jax.random.key(seed), tasks, sigma)) for sigma in method.sigmas]
 
 
 def measure(tuned: Tuned, tasks: bbob.Task, budget: Budget, seed: int) -> Trace:
     """Traces [tasks, seeds, generations] of a tuned method. Equal seeds give equal starting points to all methods."""
     algorithm = tuned.method.build(budget.num_children, tuned.elite_ratio)
-    return jax.jit(lambda sigma: run_budget(algorithm, tasks, sigma, budget, seed))(jnp.float32(tuned.sigma))
-
-
-def run_budget(algorithm: Algorithm, tasks: bbob.Task, sigma, budget: Budget, seed: int) -> Trace:
-    return search_tasks(
-        jax.random.key(seed),
-        algorithm,
-        tasks,
-        sigma,
-        num_seeds=budget.num_seeds,
-        num_generations=budget.num_generations,
-    )
+    return searches(algorithm, budget.num_seeds, budget.num_generations)(jax.random.key(seed), tasks, tuned.sigma)

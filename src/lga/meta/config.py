@@ -21,6 +21,8 @@ class MetaConfig:
     """Width of the attention, over all heads."""
     num_heads: int = 2
     """Heads of the attention."""
+    search_space: str = "weights"
+    """What the meta-optimiser moves: weights, or folded: the few numbers that they fold into."""
 
     num_children: tuple[int, ...] = (16,)
     """Inner population sizes; one of them is drawn for each meta-generation."""
@@ -82,6 +84,7 @@ OBJECTIVES = ("minN-finalT", "minN-minT", "meanN-minT", "meanN-finalT")
 NORMALISATIONS = ("z_score", "log_z_score", "rank")
 AGGREGATIONS = ("median", "mean")
 OPTIMIZERS = ("open_es", "snes", "pgpe", "sep_cma_es", "cma_es", "ga")
+SEARCH_SPACES = ("weights", "folded")
 ANTITHETIC = ("open_es", "pgpe")
 
 
@@ -107,6 +110,7 @@ def check(config: MetaConfig) -> None:
     require_known("normalisation", config.normalisation, NORMALISATIONS)
     require_known("aggregation", config.aggregation, AGGREGATIONS)
     require_known("optimizer", config.optimizer, OPTIMIZERS)
+    require_known("search_space", config.search_space, SEARCH_SPACES)
     require(config.meta_population >= 4, f"meta_population is {config.meta_population}, but must be at least 4.")
     require(
         config.optimizer not in ANTITHETIC or config.meta_population % 2 == 0,

@@ -11,8 +11,8 @@ from lga.algorithms.presets import learned_ga
 from lga.core.random import fold_in, split
 from lga.core.tree import tree_dataclass
 from lga.meta.config import MetaConfig
+from lga.meta.search_space import search_space
 from lga.operators.features import centred_ranks, z_score
-from lga.operators.theta import ravel_theta, theta_layout
 from lga.tasks import bbob
 from lga.trials import uniform_start
 
@@ -48,7 +48,7 @@ def candidate_outcomes(
     Only what depends on the weights is computed for each candidate: start, noise and all other random numbers are drawn
     once, because `vmap` runs over the weights alone.
     """
-    _, unravel = ravel_theta(theta_layout(config.theta_config))
+    space = search_space(config)
     over_children = jnp.min if config.objective.startswith("minN") else jnp.mean
     final_only = config.objective.endswith("finalT")
 
@@ -60,7 +60,7 @@ def candidate_outcomes(
         _, fitness = bbob.observe(key_first, trial.task, start)
 
         def outcome(flat: Float[Array, " w"]) -> Float[Array, ""]:
-            algorithm = learned_ga(unravel(flat), num_children, config.elite_ratio)
+            algorithm = learned_ga(space.theta(flat), num_children, config.elite_ratio)
 
             def generation(t, carry):
                 state, reached = carry

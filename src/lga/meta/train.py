@@ -14,9 +14,10 @@ import numpy as np
 from lga.meta.config import MetaConfig
 from lga.meta.optimizers import meta_optimizer
 from lga.meta.run_directory import BEST, FINAL, RunDirectory, load_checkpoint
+from lga.meta.search_space import search_space
 from lga.meta.step import candidates_at_once, member_mesh, meta_step, on_host
 from lga.meta.validate import ValidationProtocol, protocol_description, validator
-from lga.operators.theta import Theta, load_theta, ravel_theta, save_theta, theta_layout
+from lga.operators.theta import Theta, load_theta, save_theta
 
 SECONDS_BETWEEN_CHECKPOINTS = float(os.environ.get("LGA_CHECKPOINT_SECONDS", "20"))
 
@@ -43,8 +44,8 @@ def train(
 
 
 def _train(config, directory, writer, memory_gib, report) -> Theta:
-    flat, unravel = ravel_theta(theta_layout(config.theta_config))
-    optimizer = meta_optimizer(config, flat.size)
+    space = search_space(config)
+    optimizer = meta_optimizer(config, space.size)
     chunk = candidates_at_once(config, memory_gib)
     step = meta_step(config, optimizer, member_mesh(config, chunk), chunk)
     protocol = ValidationProtocol(functions=config.functions)
@@ -55,7 +56,7 @@ def _train(config, directory, writer, memory_gib, report) -> Theta:
         writer.forget_metrics_after(done)
 
     def weights(state) -> Theta:
-        return unravel(jnp.asarray(np.asarray(optimizer.centre(state))))
+        return space.theta(jnp.asarray(np.asarray(optimizer.centre(state))))
 
     def provenance(meta_generation: int, validation: dict[str, Any]) -> dict[str, Any]:
         return {

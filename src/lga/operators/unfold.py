@@ -1,0 +1,132 @@
+"""Unfolding: weights that fold into given numbers.
+
+Folding loses nothing but redundancy: heads that are at least as wide as [features, 1] can hold any folded form. So
+meta-training may move the 148 numbers of the default operators instead of their 1,377 weights, and what it finds is
+still a set of weights.
+"""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from lga.core.checks import require
+from lga.core.tree import tree_dataclass
+from lga.operators.features import NUM_SAMPLING_FEATURES
+from lga.operators.fold import FoldedReadout, FoldedSelection
+from lga.operators.theta import (
+    NUM_FEATURES,
+    AttentionTheta,
+    BlendTheta,
+    Dense,
+    Heads,
+    JitterTheta,
+    ReadoutTheta,
+    SelectionTheta,
+    Theta,
+    ThetaConfig,
+)
+
+
+@tree_dataclass
+class FoldedBlend:
+    attend: Float[Array, "*batch h g g"]
+    gate: Dense
+
+
+@tree_dataclass
+class FoldedTheta:
+    """The folded forms of a theta's operators; None where it has none."""
+
+    select: FoldedSelection | None = None
+    rate: FoldedReadout | None = None
+    sample: FoldedReadout | None = None
+    cross: FoldedReadout | None = None
+    blend: FoldedBlend | None = None
+    jitter: JitterTheta | None = None
+
+
+def folded_layout(config: ThetaConfig) -> FoldedTheta:
+    """Zeros in the shape that the configuration's weights fold into."""
+    heads = config.num_heads
+
+    def forms(num_features: int) -> Float[Array, "h g g"]:
+        return jnp.zeros((heads, num_features + 1, num_features + 1))
+
+    def readout(num_features: int) -> FoldedReadout:
+        return FoldedReadout(forms(num_features), jnp.zeros((heads, num_features + 1)))
+
+    def layout(name: str):
+        if name == "select":
+            return FoldedSelection(forms(NUM_FEATURES[name]), forms(NUM_FEATURES[name]))
+        if name == "blend":
+            gate = Dense(jnp.zeros((NUM_SAMPLING_FEATURES, heads)), jnp.zeros(heads))
+            return FoldedBlend(forms(NUM_SAMPLING_FEATURES), gate)
+        return JitterTheta(jnp.zeros(1)) if name == "jitter" else readout(NUM_FEATURES[name])
+
+    return FoldedTheta(**{name: layout(name) for name in config.learned})
+
+
+def unfold(folded: FoldedTheta, key_dim: int) -> Theta:
+    """Weights whose folded form is the given one."""
+
+    def each(operator, unfolded):
+        return None if operator is None else unfolded(operator, key_dim)
+
+    return Theta(
+        select=each(folded.select, unfold_selection),
+        rate=each(folded.rate, unfold_readout),
+        sample=each(folded.sample, unfold_readout),
+        cross=each(folded.cross, unfold_readout),
+        blend=each(folded.blend, unfold_blend),
+        jitter=folded.jitter,
+    )
+
+
+def unfold_selection(folded: FoldedSelection, key_dim: int) -> SelectionTheta:
+    mixed = folded.score * jnp.sqrt(key_dim)
+    return SelectionTheta(
+        attention=unfold_attention(folded.attend, mixed, key_dim),
+        query=Dense(jnp.eye(key_dim), jnp.zeros(key_dim)),
+        key=dense_layer(jnp.eye(folded.attend.shape[-1], key_dim)),
+    )
+
+
+def unfold_readout(folded: FoldedReadout, key_dim: int) -> ReadoutTheta:
+    return ReadoutTheta(
+        attention=unfold_attention(folded.attend, folded.value[..., None], key_dim),
+        readout=Dense(jnp.eye(key_dim, 1), jnp.zeros(1)),
+    )
+
+
+def unfold_blend(folded: FoldedBlend, key_dim: int) -> BlendTheta:
+    query, key = unfold_forms(folded.attend, key_dim)
+    return BlendTheta(query, key, folded.gate)
+
+
+def unfold_attention(forms: Float[Array, "h g g"], mixed: Float[Array, "h g o"], key_dim: int) -> AttentionTheta:
+    """Attention by the given forms, whose mixed output is `mixed` applied to what each head gathers."""
+    num_heads, width, num_out = mixed.shape
+    query, key = unfold_forms(forms, key_dim)
+    mix = jnp.zeros((num_heads, key_dim // num_heads, key_dim)).at[:, :width, :num_out].set(mixed)
+    return AttentionTheta(query, key, key, Dense(mix.reshape(key_dim, key_dim), jnp.zeros(key_dim)))
+
+
+def unfold_forms(forms: Float[Array, "h g g"], key_dim: int) -> tuple[Heads, Heads]:
+    """Queries that hold the whole form, and keys that hold [features, 1] itself."""
+    num_heads, width, _ = forms.shape
+    head_dim = key_dim // num_heads
+    require(
+        head_dim >= width,
+        f"key_dim is {key_dim}, but must be at least {num_heads * width}: each head must hold {width} numbers.",
+    )
+    room = jnp.zeros((width, num_heads, head_dim))
+    query = room.at[..., :width].set(jnp.swapaxes(forms, 0, 1) * jnp.sqrt(head_dim))
+    key = room + jnp.eye(width, head_dim)[:, None, :]
+    return heads_layer(query), heads_layer(key)
+
+
+def heads_layer(affine: Float[Array, "g h k"]) -> Heads:
+    return Heads(affine[:-1], affine[-1])
+
+
+def dense_layer(affine: Float[Array, "g o"]) -> Dense:
+    return Dense(affine[:-1], affine[-1])

@@ -5,9 +5,11 @@ functions of BBOB again for every algorithm, which takes longer than most compar
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Key
 
 from lga.algorithms.run import Trace
@@ -27,6 +29,20 @@ def evaluate_runs(tasks: bbob.Task, solutions: Float[Array, "tasks seeds n d"]) 
     return jax.lax.map(on_task, (tasks, solutions))
 
 
+@partial(jax.jit, static_argnums=(1, 2, 3))
+def beginnings(keys: Key[Array, "tasks seeds"], num_children: int, num_dims: int, num_generations: int):
+    """Starting points of all runs, and the data of their keys: one to init, and three for each generation."""
+
+    def beginning(key: Key[Array, ""]):
+        key_start, key_run = jax.random.split(key)
+        _, key_init, key_search = jax.random.split(key_run, 3)
+        generation_keys = jax.vmap(lambda k: jax.random.split(k, 3))(jax.random.split(key_search, num_generations))
+        start = uniform_start(key_start, num_children, num_dims)
+        return start, jax.random.key_data(key_init), jax.random.key_data(generation_keys)
+
+    return over_runs(beginning)(keys)
+
+
 def searches(
     algorithm: Algorithm, num_seeds: int, num_generations: int
 ) -> Callable[[Key[Array, ""], bbob.Task, float], Trace]:
@@ -35,14 +51,14 @@ def searches(
     Keys are used as `search_tasks` uses them, so both take the same steps, up to rounding.
     """
 
-    def start(key: Key[Array, ""], num_dims: int):
-        key_start, key_run = jax.random.split(key)
-        _, key_init, key_search = jax.random.split(key_run, 3)
-        generation_keys = jax.vmap(lambda k: jax.random.split(k, 3))(jax.random.split(key_search, num_generations))
-        return uniform_start(key_start, algorithm.num_children, num_dims), key_init, generation_keys
+    def init(key_data, solutions, fitness, sigma):
+        return algorithm.init(jax.random.wrap_key_data(key_data), solutions, fitness, sigma)
 
-    def tell(key, state, children, fitness):
-        told = algorithm.tell(key, state, children, fitness)
+    def ask(key_data, state):
+        return algorithm.ask(jax.random.wrap_key_data(key_data), state)
+
+    def tell(key_data, state, children, fitness):
+        told = algorithm.tell(jax.random.wrap_key_data(key_data), state, children, fitness)
         entry = Trace(
             best_so_far=told.progress.best_fitness,
             generation_best=jnp.min(rank_failures_last(fitness)),
@@ -51,25 +67,22 @@ def searches(
         )
         return told, entry
 
-    begin = jax.jit(lambda keys, num_dims: over_runs(lambda key: start(key, num_dims))(keys), static_argnums=1)
-    init = jax.jit(
-        lambda keys, starts, fitness, sigma: over_runs(
-            lambda key, solutions, values: algorithm.init(key, solutions, values, sigma)
-        )(keys, starts, fitness)
-    )
-    ask, tell = jax.jit(over_runs(algorithm.ask)), jax.jit(over_runs(tell))
+    init_runs, ask_runs, tell_runs = (jax.jit(over_runs(step)) for step in (init, ask, tell))
 
     def search(key: Key[Array, ""], tasks: bbob.Task, sigma: float) -> Trace:
         num_tasks, num_dims = tasks.x_opt.shape
-        starts, keys_init, generation_keys = begin(jax.random.split(key, (num_tasks, num_seeds)), num_dims)
-        state = init(keys_init, starts, evaluate_runs(tasks, starts), jnp.float32(sigma))
-        entries = []
+        keys = jax.random.split(key, (num_tasks, num_seeds))
+        starts, init_keys, generation_keys = beginnings(keys, algorithm.num_children, num_dims, num_generations)
+        sigmas = np.full((num_tasks, num_seeds), sigma, np.float32)
+        state = init_runs(init_keys, starts, evaluate_runs(tasks, starts), sigmas)
+        # On the host, where an index costs no compilation.
+        generation_keys, entries = np.asarray(generation_keys), []
         for t in range(num_generations):
-            keys = generation_keys[:, :, t]
-            children, state = ask(keys[..., 0], state)
-            state, entry = tell(keys[..., 2], state, children, evaluate_runs(tasks, children.solutions))
+            key_ask, _, key_tell = np.moveaxis(generation_keys[:, :, t], 2, 0)
+            children, state = ask_runs(key_ask, state)
+            state, entry = tell_runs(key_tell, state, children, evaluate_runs(tasks, children.solutions))
             entries.append(entry)
-        return jax.tree.map(lambda *generations: jnp.stack(generations, axis=-1), *entries)
+        return jax.tree.map(lambda *generations: np.stack(generations, axis=-1), *entries)
 
     return search
 

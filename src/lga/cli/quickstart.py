@@ -16,7 +16,7 @@ def main(args: list[str]) -> None:
     tyro.cli(run_quickstart, args=args, prog="lga quickstart")
 
 
-def run_quickstart(out: Path | None = None, meta_generations: int = 400) -> None:
+def run_quickstart(out: Path | None = None, meta_generations: int = 120) -> None:
     """Discover a genetic algorithm, test it on unseen functions and write a report.
 
     Args:

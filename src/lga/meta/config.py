@@ -125,12 +125,22 @@ def check(config: MetaConfig) -> None:
     _ = config.theta_config, config.functions
 
 
-# On a small scale, orders of magnitude tell more than values: runs of a laptop's size learn faster by them.
-BY_MAGNITUDE = MetaConfig(normalisation="log_z_score", aggregation="mean")
+# What learns fastest beyond the paper: blending parents and chance in the rate as further operators, a search space
+# without redundancy, and tasks that are judged by orders of magnitude.
+OURS = MetaConfig(
+    learned=("select", "rate", "sample", "blend", "jitter"),
+    search_space="folded",
+    dims=(2, 20),
+    normalisation="log_z_score",
+    aggregation="mean",
+    learning_rate=0.03,
+    learning_rate_decay=0.995,
+    learning_rate_final=0.003,
+)
 
 PRESETS: dict[str, MetaConfig] = {
     "smoke": replace(
-        BY_MAGNITUDE,
+        OURS,
         family=("medium",),
         num_generations=(20, 20),
         meta_generations=20,
@@ -138,8 +148,8 @@ PRESETS: dict[str, MetaConfig] = {
         num_tasks=8,
         validate_every=5,
     ),
-    "laptop": replace(BY_MAGNITUDE, meta_generations=500, meta_population=64, num_tasks=32, validate_every=20),
-    "standard": replace(BY_MAGNITUDE, meta_population=256, num_tasks=128),
+    "laptop": replace(OURS, meta_generations=300, meta_population=64, num_tasks=32, validate_every=20),
+    "standard": replace(OURS, meta_population=256, num_tasks=128),
     "paper": MetaConfig(),
 }
 

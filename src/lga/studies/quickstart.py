@@ -27,7 +27,7 @@ TUNING_SEED, TEST_SEED = 11, 12
 
 @dataclass(frozen=True)
 class QuickstartConfig:
-    training: MetaConfig = field(default_factory=lambda: replace(PRESETS["laptop"], meta_generations=400))
+    training: MetaConfig = field(default_factory=lambda: replace(PRESETS["laptop"], meta_generations=120))
     num_dims: int = 10
     tuning_instances: tuple[int, ...] = (101, 102)
     """COCO instances of the training functions, for the baselines to be tuned on."""

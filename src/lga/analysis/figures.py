@@ -1,5 +1,6 @@
 """All pictures: numbers come in, files come out. This is the only module that imports matplotlib."""
 
+from collections.abc import Sequence
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -151,4 +152,19 @@ def critical_difference(mean_ranks: dict[str, float], difference: float, path: P
     axes.set_yticks(np.arange(len(ordered)), [name for name, _ in ordered], fontsize=8)
     axes.set_xlabel("mean rank over the functions (less is better)")
     axes.legend(frameon=False, fontsize=8)
+    save(figure, path)
+
+
+def heat_map(values: np.ndarray, populations: Sequence[int], dims: Sequence[int], label: str, path: Path) -> None:
+    """A difference of log10 gaps for each population size and dimension; blue is better than the baseline."""
+    figure = Figure(figsize=(6.2, 4.6), layout="constrained")
+    axes = figure.subplots()
+    extent = max(float(np.abs(values).max()), 1e-9)
+    image = axes.imshow(values, cmap="RdBu_r", vmin=-extent, vmax=extent, origin="lower", aspect="auto")
+    for (row, column), value in np.ndenumerate(values):
+        axes.text(column, row, f"{value:+.2f}", ha="center", va="center", fontsize=8)
+    axes.set_xticks(np.arange(len(dims)), [str(d) for d in dims])
+    axes.set_yticks(np.arange(len(populations)), [str(n) for n in populations])
+    axes.set(xlabel="dimensions", ylabel="population size")
+    figure.colorbar(image, ax=axes, label=f"mean log10 gap, {label}")
     save(figure, path)

@@ -11,7 +11,14 @@ COMMANDS: dict[str, tuple[str, Command | dict[str, tuple[str, Command]]]] = {
     "quickstart": ("discover a genetic algorithm, test it on unseen functions, write a report", quickstart.main),
     "info": ("which kernel is in use, versions and devices", info.main),
     "train": ("meta-train a learned genetic algorithm", train.main),
-    "bench": ("comparisons", {"bbob": ("learned and hand-designed algorithms on BBOB", bench.bbob_main)}),
+    "bench": (
+        "comparisons",
+        {
+            "bbob": ("learned and hand-designed algorithms on BBOB", bench.bbob_main),
+            "generalisation": ("other population sizes, dimensions and horizons", bench.generalisation_main),
+            "coco": ("a learned algorithm under COCO's observer, for cocopp", bench.coco_main),
+        },
+    ),
     "weights": (
         "installed weights",
         {

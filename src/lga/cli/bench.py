@@ -4,14 +4,17 @@ from pathlib import Path
 
 import tyro
 
+from lga.algorithms.presets import learned_ga
 from lga.bench.bbob import Protocol
+from lga.bench.coco import CocoSettings, run_coco
 from lga.cli.devices import use_compilation_cache
 from lga.cli.screen import table_console
 from lga.cli.weights import find
 from lga.operators.theta import load_theta
 from lga.studies.bbob import bbob_study
+from lga.studies.generalisation import Grid, generalisation_study
 
-PAPER = Protocol()
+PAPER, COCO, GRID = Protocol(), CocoSettings(), Grid()
 
 
 def bbob_main(args: list[str]) -> None:
@@ -33,3 +36,49 @@ def run_bbob(
     use_compilation_cache()
     thetas = {Path(name).stem if Path(name).is_file() else name: load_theta(find(name))[0] for name in weights}
     bbob_study(protocol, thetas, out, table_console())
+
+
+def coco_main(args: list[str]) -> None:
+    tyro.cli(run_under_coco, args=args, prog="lga bench coco")
+
+
+def run_under_coco(
+    weights: str = "lga-1",
+    out: Path = Path("exdata/lga"),
+    settings: tyro.conf.OmitArgPrefixes[CocoSettings] = COCO,
+) -> None:
+    """Run a learned GA under COCO's experiment module, for `python -m cocopp FOLDER` to compare with the archive.
+
+    Args:
+        weights: Installed name or file of the learned GA.
+        out: Folder of COCO's logs; COCO numbers it if it exists.
+        settings: Problems and budget.
+    """
+    use_compilation_cache()
+    console = table_console()
+    algorithm = learned_ga(load_theta(find(weights))[0], settings.num_children)
+    folder = run_coco(algorithm, Path(weights).stem, settings, out, console)
+    console.print(f"logs in {folder}; pictures and tables: python -m cocopp {folder}")
+
+
+def generalisation_main(args: list[str]) -> None:
+    tyro.cli(run_generalisation, args=args, prog="lga bench generalisation")
+
+
+def run_generalisation(
+    weights: str = "lga-1",
+    out: Path = Path("results/generalisation"),
+    grid: tyro.conf.OmitArgPrefixes[Grid] = GRID,
+) -> None:
+    """Compare a learned GA, untuned, with the best tuned baseline for many population sizes, dimensions and horizons.
+
+    Args:
+        weights: Installed name or file of the learned GA.
+        out: Folder of the results; what is there already is not computed again.
+        grid: Cells, settings of the baselines and instances.
+    """
+    use_compilation_cache()
+    console = table_console()
+    report = generalisation_study(grid, Path(weights).stem, load_theta(find(weights))[0], out, console)
+    ahead = sum(cell["minus_best_baseline"] < 0 for cell in report["cells"])
+    console.print(f"ahead of the best tuned baseline in {ahead} of {len(report['cells'])} cells; pictures in {out}/")

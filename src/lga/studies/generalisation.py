@@ -1,0 +1,112 @@
+"""Beyond the budgets of training: other population sizes, dimensions and horizons, beside the best tuned baseline."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+from lga.analysis import figures
+from lga.bench.bbob import cached, clear_compiled, slug
+from lga.bench.protocol import Budget, Method, Tuned, baselines, learned, measure
+from lga.core.weights_io import digest
+from lga.operators.theta import Theta, named_leaves
+from lga.tasks import bbob
+
+FLOOR = 1e-8
+TUNING_SEED, REPORT_SEED = 3, 4
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Fewer settings and runs than in the main comparison, because there are many cells."""
+
+    functions: tuple[str, ...] = tuple(bbob.FUNCTIONS)
+    populations: tuple[int, ...] = (8, 16, 32, 64, 128, 256)
+    dims: tuple[int, ...] = (2, 5, 10, 20, 50, 100)
+    num_generations: int = 50
+    long_population: int = 32
+    long_dims: int = 20
+    long_horizon: int = 500
+    elite_ratios: tuple[float, ...] = (0.15, 0.5)
+    sigmas: tuple[float, ...] = (0.1, 0.25, 0.5, 1.0)
+    tuning_instances: tuple[int, ...] = (1,)
+    report_instances: tuple[int, ...] = (6, 7, 8)
+
+
+@dataclass(frozen=True)
+class Cell:
+    num_children: int
+    num_dims: int
+    num_generations: int
+
+    @property
+    def name(self) -> str:
+        return f"n{self.num_children}-d{self.num_dims}-t{self.num_generations}"
+
+
+def generalisation_study(grid: Grid, name: str, theta: Theta, out: Path, console: Console) -> dict[str, Any]:
+    """Runs whatever is missing, then writes generalisation.json and the pictures into `out`."""
+    fingerprint = digest(named_leaves(theta), {})
+    methods = [learned(name, theta), *baselines(grid.elite_ratios, grid.sigmas)]
+    cells = [Cell(n, d, grid.num_generations) for n in grid.populations for d in grid.dims]
+    long = Cell(grid.long_population, grid.long_dims, grid.long_horizon)
+    curves = {}
+    for cell in track([*cells, long], description="cells", console=console):
+        curves[cell] = {method.name: best_curve(grid, cell, method, fingerprint, out / "cells") for method in methods}
+        clear_compiled()
+    report = {
+        "grid": asdict(grid),
+        "weights": name,
+        "cells": [asdict(cell) | compare(curves[cell], name) for cell in cells],
+        "horizons": [
+            {"num_generations": t} | compare({m: curve[..., :t] for m, curve in curves[long].items()}, name)
+            for t in horizons(grid.long_horizon)
+        ],
+    }
+    (out / "generalisation.json").write_text(json.dumps(report, indent=1))
+    differences = np.reshape([cell["minus_best_baseline"] for cell in report["cells"]], (len(grid.populations), -1))
+    figures.heat_map(differences, grid.populations, grid.dims, f"{name} minus best baseline", out / "heat_map.png")
+    mean_curves = {
+        m: (grid.long_population * np.arange(2, curve.shape[-1] + 2), log_gaps(curve).mean(axis=0))
+        for m, curve in curves[long].items()
+    }
+    figures.curves_over_evaluations(mean_curves, "mean log10 gap of the best so far", out / "long_horizon.png")
+    return report
+
+
+def best_curve(grid: Grid, cell: Cell, method: Method, fingerprint: str, cells: Path) -> np.ndarray:
+    """The best gap so far [runs, generations] on the report instances, with the setting that did best on the others."""
+    budget = Budget(cell.num_children, cell.num_generations, num_seeds=1)
+
+    def curve_of(setting: Tuned, instances: Sequence[int], seed: int) -> np.ndarray:
+        trace = measure(setting, bbob.instances(grid.functions, instances, cell.num_dims), budget, seed)
+        return np.asarray(trace.best_so_far)[:, 0]
+
+    def compute() -> np.ndarray:
+        settings = [Tuned(method, rho, sigma, 0.0) for rho in method.elite_ratios for sigma in method.sigmas]
+        if len(settings) > 1:
+            scores = [log_gaps(curve_of(s, grid.tuning_instances, TUNING_SEED))[:, -1].mean() for s in settings]
+            settings = [settings[int(np.argmin(scores))]]
+        return curve_of(settings[0], grid.report_instances, REPORT_SEED)
+
+    key = json.loads(json.dumps({"grid": asdict(grid), "cell": asdict(cell), "weights": fingerprint}))
+    return cached(cells / f"{slug(method.name)}-{cell.name}.safetensors", key, compute)
+
+
+def compare(curves: dict[str, np.ndarray], name: str) -> dict[str, Any]:
+    scores = {method: float(log_gaps(curve)[:, -1].mean()) for method, curve in curves.items()}
+    best = min((method for method in scores if method != name), key=scores.__getitem__)
+    return {"mean_log10_gap": scores, "best_baseline": best, "minus_best_baseline": scores[name] - scores[best]}
+
+
+def log_gaps(best_so_far: np.ndarray) -> np.ndarray:
+    return np.log10(np.maximum(best_so_far, FLOOR))
+
+
+def horizons(longest: int) -> list[int]:
+    return [t for t in (10, 25, 50, 100, 200, 500, 1000) if t <= longest]

@@ -1,4 +1,4 @@
-"""Objectives for tests, in a module that worker processes can import."""
+"""Objectives for tests, in a module that worker processes can import, and the comparison of results."""
 
 import fcntl
 import os
@@ -25,6 +25,16 @@ FAILURE_OF = {
 def failures_of(result) -> dict[str, int]:
     """Those that happened."""
     return {kind: count for kind, count in result.failures.items() if count}
+
+
+def assert_same(one, other):
+    """Two results of one search, bit by bit."""
+    np.testing.assert_array_equal(one.x, other.x)
+    np.testing.assert_array_equal(one.population, other.population)
+    for name, column in other.history.items():
+        np.testing.assert_array_equal(one.history[name], column)
+    assert (one.fun, one.nfev, one.nit, one.failures) == (other.fun, other.nfev, other.nit, other.failures)
+    assert (one.restarts, one.message, one.status) == (other.restarts, other.message, other.status)
 
 
 def sphere(x):

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lga.optimize.bounds import make_space
+import lga
+from lga.optimize.bounds import BAND, make_space
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 coordinates = st.floats(width=32, allow_nan=True, allow_infinity=True)
@@ -64,6 +65,22 @@ def test_bounds_are_never_violated(drawn, with_sigma, data):
     assert np.isfinite(first).all()
 
 
+@given(st.lists(variables(), min_size=2, max_size=2), st.integers(0, 1000))
+def test_a_search_never_leaves_its_bounds(drawn, seed):
+    low, high, integer, log, x0, sigma0 = map(list, zip(*drawn, strict=True))
+    bounds = list(zip(low, high, strict=True))
+    optimizer = lga.Optimizer(
+        bounds, x0=x0, sigma0=sigma0, integrality=integer, log_scale=log, popsize=4, seed=seed, algorithm="samr_ga"
+    )
+    values = np.random.default_rng(seed)
+    for _ in range(3):
+        x = optimizer.ask()
+        assert np.isfinite(x).all()
+        assert ((x >= low) & (x <= high)).all()
+        assert (x[:, integer] == np.rint(x[:, integer])).all()
+        optimizer.tell(x, values.normal(size=4))
+
+
 @given(st.lists(st.tuples(st.floats(-1e3, 1e3), st.floats(0.1, 1e3)), min_size=1, max_size=5))
 def test_coordinates_and_variables_are_inverse(pairs):
     space = make_space([(low, low + side) for low, side in pairs])
@@ -80,10 +97,24 @@ def test_a_box_is_mapped_to_the_scale_of_training():
 
 
 def test_a_step_too_far_comes_back_by_as_much():
-    both = make_space([(-5.0, 5.0)])
-    np.testing.assert_allclose(both.reflect(np.array([[6.0], [-7.0], [16.0], [26.0]])), [[4.0], [-3.0], [-4.0], [4.0]])
+    both = make_space([(-5.0, 5.0)] * 3)
+    edge = 5.0 + BAND
+    z, reflected = [edge + 2.0, -edge - 3.0, 2.0 * edge + edge - 1.0], [edge - 2.0, -edge + 3.0, -edge + 1.0]
+    np.testing.assert_allclose(both.reflect(np.array([z])), [reflected])
     above = make_space([(0.0, None)], x0=[2.5], sigma0=2.5)
-    np.testing.assert_allclose(above.decode(above.reflect(np.array([[-3.5]]))), [[1.0]])
+    np.testing.assert_allclose(above.decode(above.reflect(np.array([[-2.5 - BAND - 2.0]]))), [[2.0 - BAND]])
+
+
+def test_a_variable_rests_on_its_bound_in_the_band_beyond_it():
+    space = make_space([(0.0, 1.0)])
+    assert space.decode(space.reflect(np.array([[5.0 + 0.9 * BAND], [-5.0 - 0.1 * BAND]]))).tolist() == [[1.0], [0.0]]
+
+
+@pytest.mark.parametrize("algorithm", ["lga", "samr_ga"])
+def test_an_optimum_in_a_corner_is_found_exactly(algorithm):
+    slopes = 10.0 ** np.linspace(0.0, 1.0, 5)
+    result = lga.minimize(lambda x: slopes @ x, [(-5.0, 5.0)] * 5, algorithm=algorithm, seed=0, max_evaluations=3000)
+    assert result.x.tolist() == [-5.0] * 5
 
 
 def test_all_whole_numbers_are_equally_likely():

@@ -8,24 +8,14 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
-from faulty import sphere, steps
+from faulty import assert_same, sphere, steps
 
 import lga
 from lga.optimize import loop
 
 BOX = [(-5.0, 5.0)] * 3
 SMALL = {"popsize": 8, "seed": 0, "max_evaluations": 100}
-
-
-def assert_same(one, other):
-    np.testing.assert_array_equal(one.x, other.x)
-    np.testing.assert_array_equal(one.population, other.population)
-    for name, column in other.history.items():
-        np.testing.assert_array_equal(one.history[name], column)
-    assert (one.fun, one.nfev, one.nit, one.failures) == (other.fun, other.nfev, other.nit, other.failures)
-    assert (one.restarts, one.message, one.status) == (other.restarts, other.message, other.status)
 
 
 def stop_after(generations):

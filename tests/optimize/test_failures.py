@@ -63,7 +63,7 @@ def test_time_outs_and_deaths_are_counted_and_blamed_on_the_right_solution(tmp_p
 def test_two_hundred_generations_of_every_failure_there_is(tmp_path):
     objective = Faulty(tmp_path / "log")
     stop = {"callback": lambda so_far: so_far.nit == 200, "max_evaluations": 100_000}
-    result = lga.minimize(objective, BOX, workers=2, timeout=3.0, **stop, **SMALL)
+    result = lga.minimize(objective, BOX, workers=2, timeout=2.0, **stop, **SMALL)
     print(f"\n{result.nfev} calls in {result.nit} generations, failures {result.failures}, best {result.fun}")
     counts = objective.counts()
     assert result.nit == 200

@@ -59,7 +59,7 @@ def test_every_reason_for_stopping_is_told():
     assert reason(max_evaluations=20) == (1, "the evaluations are used up")
     assert reason(max_seconds=0.2, fun=slow_sphere) == (2, "the time is used up")
     assert reason(patience=3, fun=lambda x: 1.0) == (3, "patience is at its end: no improvement for 3 generations")
-    assert reason(callback=lambda so_far: so_far.nit == 2) == (4, "the callback asked to stop")
+    assert reason(callback=lambda so_far: np.bool_(so_far.nit == 2)) == (4, "the callback asked to stop")
     assert reason(restarts=0, fun=steps) == (6, "the search stagnated and no restarts are left")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from faulty import DiesUnlessMarked, failures_of, sphere
+from faulty import DiesUnlessMarked, assert_same, failures_of, sphere
 
 import lga
 from lga.optimize.parcel import ObjectiveError
@@ -26,15 +26,6 @@ SMALL = {"popsize": 8, "seed": 0, "max_evaluations": 60}
 @pytest.fixture(scope="module")
 def alone():
     return lga.minimize(sphere, BOX, **SMALL)
-
-
-def assert_same(result, alone):
-    np.testing.assert_array_equal(result.x, alone.x)
-    np.testing.assert_array_equal(result.population, alone.population)
-    for name, column in alone.history.items():
-        np.testing.assert_array_equal(result.history[name], column)
-    assert result.failures == alone.failures
-    assert result.nfev == alone.nfev
 
 
 @pytest.mark.parametrize("workers", [2, 4])

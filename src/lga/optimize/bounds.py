@@ -2,7 +2,7 @@
 
 The learned rates were trained in boxes of side 10, so a variable with two bounds is mapped to [-5, 5], in its logarithm
 if it is log-scaled. A variable with `sigma0` is centred at `x0`, with `sigma0` mapped to a quarter of such a side.
-Bounds are kept by reflection in the coordinates and, against rounding errors, by a last clip of the variables.
+Coordinates may lie a little beyond an edge, where the variable rests on its bound, and are reflected from there.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,9 @@ from lga.core.checks import require
 HALF_SIDE = 5.0
 START_DEVIATION = 2.5
 """Deviation of a first population around `x0`, in coordinates."""
+BAND = 1.0
+"""How far a coordinate may lie beyond an edge. Without it a steep variable on its bound can only get worse by mutation,
+so the rate shrinks and the other variables stand still; optima on a bound or in a corner are then hardly found."""
 LARGEST_COORDINATE = 1e30
 """Where a variable has no bound, its coordinate still has one, so that it stays a float32."""
 
@@ -57,9 +60,9 @@ class Space:
         return self.reflect(np.nan_to_num(coordinates)[None])[0].astype(float)
 
     def reflect(self, coordinates: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-        """Coordinates inside of the edges: a step beyond an edge comes back by as much as it went too far."""
+        """Coordinates within a band around the edges: a step beyond it comes back by as much as it went too far."""
         z = np.clip(np.nan_to_num(np.asarray(coordinates, float)), -LARGEST_COORDINATE, LARGEST_COORDINATE)
-        low, high = np.broadcast_to(self.edge_low, z.shape), np.broadcast_to(self.edge_high, z.shape)
+        low, high = (np.broadcast_to(end, z.shape) for end in (self.edge_low - BAND, self.edge_high + BAND))
         # Only what is outside is touched: folding would cost coordinates far from the edges their last digits.
         start = np.where(z < low, low, np.where(z > high, high, z))
         beyond = np.abs(z - start)

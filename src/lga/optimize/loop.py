@@ -109,7 +109,7 @@ class Loop:
             self.save()
         if self.progress is not None:
             self.progress(*self.figures())
-        if self.callback is not None and self.callback(self.summary()) is True and self.stop is None:
+        if self.callback is not None and self.callback(self.summary()) and self.stop is None:
             self.stop = Stop.CALLBACK
 
     def evaluate(self, evaluator: Evaluator) -> None:

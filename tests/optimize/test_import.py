@@ -1,7 +1,10 @@
 """`import lga` costs little and brings nothing heavy along."""
 
+import os
 import subprocess
 import sys
+
+import pytest
 
 HEAVY = ("evosax", "matplotlib", "scipy", "tyro", "rich", "flax", "optax", "pandas", "distributed")
 
@@ -26,3 +29,29 @@ def test_every_exported_name_exists():
 
     assert all(getattr(lga, name) is not None for name in lga.__all__)
     assert set(lga.__all__) <= set(dir(lga))
+
+
+def test_compiled_programs_are_kept_for_later_processes(tmp_path):
+    code = "import lga; print(lga.minimize(lambda x: x @ x, [(-5, 5)] * 3, seed=0, max_evaluations=48).fun)"
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+
+    def run_and_list():
+        value = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True).stdout
+        return value, {path.name for path in tmp_path.rglob("*-cache")}
+
+    first, second = run_and_list(), run_and_list()
+    assert first == second
+    assert first[1]
+
+
+@pytest.mark.slow
+def test_a_first_search_takes_less_than_five_seconds(tmp_path):
+    code = (
+        "import lga, numpy as np, time\n"
+        "lga.minimize(lambda x: np.sum(x**2), [(-5, 5)] * 10, max_evaluations=2000)\n"
+        "print(time.process_time())"
+    )
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    seconds = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True).stdout
+    # Time of the processor, imports included: that of the clock depends on what else runs.
+    assert float(seconds) < 5.0

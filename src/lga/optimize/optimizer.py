@@ -323,14 +323,17 @@ class Optimizer:
 
     def positions(self, rows: Float[np.ndarray, "m d"]) -> list[int]:
         """Where in the generation the given solutions are; equal ones are taken one after the other."""
-        free, found = self.missing, []
+        free, found = dict.fromkeys(self.missing), []
+        exact: dict[bytes, list[int]] = {}
+        for position in free:
+            exact.setdefault(self.solutions[position].tobytes(), []).append(position)
         for row in rows:
-            close = [p for p in free if np.array_equal(self.solutions[p], row)] or [
-                p for p in free if np.allclose(self.solutions[p], row, rtol=1e-6, atol=0.0)
+            matches = [position for position in exact.get(row.tobytes(), ()) if position in free] or [
+                position for position in free if np.allclose(self.solutions[position], row, rtol=1e-6, atol=0.0)
             ]
-            require(bool(close), f"the solution {row} was told, but it is not among those that wait for a value.")
-            found.append(close[0])
-            free.remove(close[0])
+            require(bool(matches), f"the solution {row} was told, but it is not among those that wait for a value.")
+            found.append(matches[0])
+            del free[matches[0]]
         return found
 
 

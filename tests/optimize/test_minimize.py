@@ -57,7 +57,7 @@ def test_every_reason_for_stopping_is_told():
 
     assert reason(target=1.0) == (0, "the target was reached")
     assert reason(max_evaluations=20) == (1, "the evaluations are used up")
-    assert reason(max_seconds=0.2, fun=slow_sphere) == (2, "the time is used up")
+    assert reason(max_seconds=2.0, fun=slow_sphere) == (2, "the time is used up")
     assert reason(patience=3, fun=lambda x: 1.0) == (3, "patience is at its end: no improvement for 3 generations")
     assert reason(callback=lambda so_far: np.bool_(so_far.nit == 2)) == (4, "the callback asked to stop")
     assert reason(restarts=0, fun=steps) == (6, "the search stagnated and no restarts are left")
@@ -69,9 +69,8 @@ def test_a_missed_target_is_no_success():
 
 
 def test_time_is_kept_within_a_generation():
-    begin = time.monotonic()
-    result = lga.minimize(lambda x: time.sleep(0.1) or sphere(x), BOX, popsize=200, max_seconds=0.5)
-    assert time.monotonic() - begin < 5.0
+    # A whole generation would take a minute and more.
+    result = lga.minimize(lambda x: time.sleep(0.1) or sphere(x), BOX, popsize=600, max_seconds=2.0)
     assert 1 <= result.nfev < 100
     assert math.isfinite(result.fun)
 

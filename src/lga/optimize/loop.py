@@ -266,8 +266,9 @@ def same(one: Any, other: Any) -> bool:
 
 @contextlib.contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """Ctrl-C waits until the state is whole again."""
-    if threading.current_thread() is not threading.main_thread():
+    """Ctrl-C waits until the state is whole again. Processes in the background of a shell ignore it, and go on to."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         yield
         return
     came: list[bool] = []

@@ -94,3 +94,13 @@ def test_evolution_strategies_solve_the_sphere_even_if_whole_generations_fail(na
     assert state.progress.failures == (16 * (len(failing) + 1) if failing else 0)
     assert np.all(np.isfinite(state.strategy.mean))
     assert state.best_fitness < 1e-3
+
+
+def test_a_compiled_ask_hands_the_parents_over_without_a_copy():
+    # As many children as parents: arrays of the same shape, so the wrong one could be handed over.
+    algorithm = compiled(samr_ga(N, elite_ratio=1.0))
+    state = algorithm.init(jax.random.key(0), START, jnp.arange(float(N)), 0.1)
+    before = state.parents.solutions.unsafe_buffer_pointer()
+    children, state = algorithm.ask(jax.random.key(1), state)
+    assert state.parents.solutions.unsafe_buffer_pointer() == before
+    assert children.solutions.unsafe_buffer_pointer() != before

@@ -103,10 +103,15 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(path, monkeypatch):
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_nothing_in_the_package_can_unpickle():
-    sources = list(Path(lga.__file__).parent.rglob("*.py"))
+def test_nothing_in_the_package_can_unpickle_a_file():
+    package = Path(lga.__file__).parent
+    sources = {str(source.relative_to(package)): source.read_text() for source in package.rglob("*.py")}
     assert len(sources) > 20
+    # Processes of one program send each other objectives: memory to memory, in a module that opens no file.
+    sends = sources.pop("optimize/parcel.py")
+    assert not re.search(r"pickle\.load\b|Unpickler|\bopen\(|\bread_|\bPath\b", sends)
     loads = re.compile(
-        r"import pickle|pickle\.load|allow_pickle\s*=\s*True|import (dill|cloudpickle|joblib)|torch\.load"
+        r"import pickle|pickle\.load|Unpickler|allow_pickle\s*=\s*True|torch\.load"
+        r"|(import|from) (dill|cloudpickle|joblib)"
     )
-    assert [source.name for source in sources if loads.search(source.read_text())] == []
+    assert [name for name, text in sources.items() if loads.search(text)] == []

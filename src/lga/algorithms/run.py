@@ -46,13 +46,21 @@ def compiled(algorithm: Algorithm) -> Algorithm:
 
     `ask` consumes the state that it is given: use the one that it returns.
     """
-    return algorithm._replace(
-        init=jax.jit(algorithm.init),
-        # What ask only passes on would be copied if the buffers were not handed over.
-        ask=jax.jit(algorithm.ask, donate_argnums=1),
-        # tell gathers from the old parents into the new ones: handed-over buffers would cost it a copy.
-        tell=jax.jit(algorithm.tell),
-    )
+
+    def state_first(key, state):
+        children, state = algorithm.ask(key, state)
+        return state, children
+
+    # What ask only passes on would be copied if the buffers were not handed over; JAX hands them to the first results
+    # of the same shape, which must not be the children.
+    ask_state_first = jax.jit(state_first, donate_argnums=1)
+
+    def ask(key, state):
+        state, children = ask_state_first(key, state)
+        return children, state
+
+    # tell gathers from the old parents into the new ones: handed-over buffers would cost it a copy.
+    return algorithm._replace(init=jax.jit(algorithm.init), ask=ask, tell=jax.jit(algorithm.tell))
 
 
 def run(

@@ -105,6 +105,40 @@ def gaps_by_function(gaps: dict[str, dict[str, float]], path: Path) -> None:
     save(figure, path)
 
 
+def search_in_plane(
+    ticks: np.ndarray, values: np.ndarray, points: np.ndarray, best: np.ndarray, title: str, path: Path
+) -> None:
+    """All evaluated points of a search in two dimensions over the contours of its function, the early ones light."""
+    figure = Figure(figsize=(5.6, 4.6), layout="constrained")
+    axes = figure.subplots()
+    axes.contourf(ticks, ticks, values, levels=24, cmap="Greys_r", alpha=0.6)
+    dots = axes.scatter(*points.T, c=np.arange(len(points)), s=9, cmap="YlOrRd", linewidths=0)
+    figure.colorbar(dots, ax=axes, label="evaluation")
+    axes.plot(*best, marker="*", markersize=14, color="white", markeredgecolor="black")
+    axes.set(title=title, xlabel="x[0]", ylabel="x[1]")
+    axes.set_aspect("equal")
+    save(figure, path)
+
+
+def search_history(history: dict[str, np.ndarray], path: Path) -> None:
+    """The best value and the mutation rate over the evaluations of a search, with its restarts."""
+    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    best, rate = figure.subplots(1, 2)
+    evaluations = history["evaluations"]
+    best.semilogy(evaluations, history["best"], color="black", label="best so far")
+    best.semilogy(
+        evaluations, history["generation_best"], ".", markersize=2, color="tab:orange", label="of the generation"
+    )
+    best.set(xlabel="evaluations", ylabel="value")
+    best.legend(frameon=False)
+    rate.semilogy(evaluations, history["rate"], ".", markersize=3, color="tab:blue")
+    rate.set(xlabel="evaluations", ylabel="mean mutation rate (the box has side 10)")
+    for restart in evaluations[1:][np.diff(history["popsize"]) > 0]:
+        for axes in (best, rate):
+            axes.axvline(restart, color="gray", linewidth=0.6, linestyle=":")
+    save(figure, path)
+
+
 def save(figure: Figure, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)

@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Callable
 
-from lga.cli import bench, info, quickstart, tasks, train, weights
+from lga.cli import bench, info, minimize, quickstart, tasks, train, weights
 
 Command = Callable[[list[str]], None]
 
 COMMANDS: dict[str, tuple[str, Command | dict[str, tuple[str, Command]]]] = {
     "quickstart": ("discover a genetic algorithm, test it on unseen functions, write a report", quickstart.main),
+    "minimize": ("minimise what a command prints or a Python function returns", minimize.main),
     "info": ("which kernel is in use, versions and devices", info.main),
     "train": ("meta-train a learned genetic algorithm", train.main),
     "bench": (

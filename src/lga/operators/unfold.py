@@ -5,15 +5,22 @@ meta-training may move the 148 numbers of the default operators instead of their
 still a set of weights.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from lga.core.checks import require
 from lga.core.tree import tree_dataclass
-from lga.operators.features import NUM_SAMPLING_FEATURES
+from lga.operators.features import (
+    NUM_CROSSOVER_FEATURES,
+    NUM_FITNESS_FEATURES,
+    NUM_RATE_FEATURES,
+    NUM_SAMPLING_FEATURES,
+)
 from lga.operators.fold import FoldedReadout, FoldedSelection
 from lga.operators.theta import (
-    NUM_FEATURES,
     AttentionTheta,
     BlendTheta,
     Dense,
@@ -54,15 +61,18 @@ def folded_layout(config: ThetaConfig) -> FoldedTheta:
     def readout(num_features: int) -> FoldedReadout:
         return FoldedReadout(forms(num_features), jnp.zeros((heads, num_features + 1)))
 
-    def layout(name: str):
-        if name == "select":
-            return FoldedSelection(forms(NUM_FEATURES[name]), forms(NUM_FEATURES[name]))
-        if name == "blend":
-            gate = Dense(jnp.zeros((NUM_SAMPLING_FEATURES, heads)), jnp.zeros(heads))
-            return FoldedBlend(forms(NUM_SAMPLING_FEATURES), gate)
-        return JitterTheta(jnp.zeros(1)) if name == "jitter" else readout(NUM_FEATURES[name])
+    def blend(num_features: int) -> FoldedBlend:
+        return FoldedBlend(forms(num_features), Dense(jnp.zeros((num_features, heads)), jnp.zeros(heads)))
 
-    return FoldedTheta(**{name: layout(name) for name in config.learned})
+    layouts: dict[str, Callable[[], Any]] = {
+        "select": lambda: FoldedSelection(forms(NUM_FITNESS_FEATURES), forms(NUM_FITNESS_FEATURES)),
+        "rate": lambda: readout(NUM_RATE_FEATURES),
+        "sample": lambda: readout(NUM_SAMPLING_FEATURES),
+        "cross": lambda: readout(NUM_CROSSOVER_FEATURES),
+        "blend": lambda: blend(NUM_SAMPLING_FEATURES),
+        "jitter": lambda: JitterTheta(jnp.zeros(1)),
+    }
+    return FoldedTheta(**{name: layouts[name]() for name in config.learned})
 
 
 def unfold(folded: FoldedTheta, key_dim: int) -> Theta:

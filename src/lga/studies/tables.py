@@ -64,11 +64,44 @@ def bbob(report: dict[str, Any]) -> str:
     return markdown_table(["library", "evaluations per second", "lga is faster by"], rows)
 
 
+def optimizers(report: dict[str, Any]) -> str:
+    """Mean log10 gaps; a line for each set of functions, number of variables and budget."""
+    methods = list(dict.fromkeys(row["method"] for row in report["rows"]))
+    return comparison(report, methods, lambda row: f"{row['mean_log10_gap']:.2f}")
+
+
+def optimizer_differences(report: dict[str, Any]) -> str:
+    """Ours minus theirs."""
+
+    def difference(row: dict[str, Any]) -> str:
+        mean, low, high = (row["ours_minus_theirs"][name] for name in ("mean", "low", "high"))
+        return f"{mean:+.2f} [{low:+.2f}, {high:+.2f}], {row['functions_won_by_ours']} of {row['num_functions']}"
+
+    others = list(dict.fromkeys(row["method"] for row in report["rows"] if row["method"] != "lga"))
+    return comparison(report, others, difference)
+
+
+def comparison(report: dict[str, Any], methods: list[str], cell: Callable[[dict[str, Any]], str]) -> str:
+    lines: dict[tuple, dict[str, str]] = {}
+    for row in report["rows"]:
+        lines.setdefault((row["split"], row["num_dims"], row["budget"]), {})[row["method"]] = cell(row)
+    return markdown_table(
+        ["functions", "D", "evaluations", *methods],
+        (
+            ["held out" if split == "hold-out" else "trained on", f"{num_dims}", f"{budget * num_dims:,}"]
+            + [cells.get(method, "not run") for method in methods]
+            for (split, num_dims, budget), cells in lines.items()
+        ),
+    )
+
+
 RENDERERS: dict[str, Callable[[Any], str]] = {
     "quickstart": quickstart,
     "generation": generation,
     "meta_training": meta_training,
     "bbob": bbob,
+    "optimizers": optimizers,
+    "optimizer_differences": optimizer_differences,
 }
 
 

@@ -1,0 +1,236 @@
+"""`lga minimize`: for people with a program, or with a Python function and no wish to write a loop."""
+
+import importlib
+import json
+import logging
+import os
+import re
+import shlex
+import signal
+import string
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import tyro
+
+from lga.core.checks import require
+
+
+class Variable(NamedTuple):
+    name: str
+    low: float | None
+    high: float | None
+    integer: bool
+    log: bool
+
+
+def main(args: list[str]) -> None:
+    tyro.cli(run_minimize, args=args, prog="lga minimize")
+
+
+def run_minimize(
+    command: str | None = None,
+    python: str | None = None,
+    bounds: tuple[str, ...] = (),
+    bounds_file: Path | None = None,
+    x0: tuple[float, ...] | None = None,
+    sigma0: tuple[float, ...] | None = None,
+    popsize: int | None = None,
+    max_evaluations: int | None = None,
+    max_seconds: float | None = None,
+    target: float | None = None,
+    patience: int | None = None,
+    direction: Literal["minimize", "maximize"] = "minimize",
+    seed: int | None = None,
+    workers: int = 1,
+    timeout: float | None = None,
+    on_error: Literal["penalise", "retry", "raise"] = "penalise",
+    reevaluate: int = 0,
+    checkpoint: Path | None = None,
+    algorithm: str = "lga",
+    weights: str | None = None,
+    restarts: int | None = None,
+    progress: bool = True,
+    out: Path | None = None,
+) -> None:
+    """Minimise what a command prints, or what a Python function returns. The result is JSON on standard output.
+
+    A variable is written NAME=LOW:HIGH, with :int or :log or both behind it, as in `lr=1e-5:0.1:log layers=1:8:int`.
+    An end may be left out. In a file, such words are separated by white space, and # begins a comment.
+
+    Args:
+        command: Program to run, with {NAME} for each variable, as in "./simulate {x} {y}". It is started without a
+            shell; the last number that it prints is the value. An exit status other than 0 is a failed evaluation.
+        python: The objective as MODULE:FUNCTION; modules of the current folder are found too.
+        bounds: The variables. NAME= may be left out: the names are then x0, x1, …
+        bounds_file: File with the variables.
+        x0: A point to start from.
+        sigma0: Deviation of the first population around x0, one number or one for each variable.
+        popsize: Solutions a generation.
+        max_evaluations: Budget of evaluations; 1000 for each variable if no limit is given.
+        max_seconds: Budget of time.
+        target: Stop at a value as good as this.
+        patience: Stop after as many generations without improvement.
+        direction: Whether small or large values are good.
+        seed: Equal seeds give equal results.
+        workers: Evaluations that run at once.
+        timeout: Seconds that one evaluation may take.
+        on_error: What a failed evaluation leads to.
+        reevaluate: For noisy values: how many of the best are evaluated again in each generation.
+        checkpoint: File to continue from, written after each generation.
+        algorithm: lga, or any preset.
+        weights: Installed weights or a file, for learned algorithms.
+        restarts: How often a search that stagnates may start anew.
+        progress: Whether to tell on standard error how it is going.
+        out: File for the result, instead of standard output.
+    """
+    from lga.optimize.minimize import minimize
+
+    require((command is None) != (python is None), "either command or python must be given, and not both.")
+    logging.basicConfig(format="lga: %(message)s", level=logging.WARNING)
+    variables = parse_variables(bounds, bounds_file)
+    fun: Callable[[Any], Any]
+    if command is not None:
+        fun = Command(command, variables, timeout)
+        # The command is a process of its own, so threads are enough to run several at once.
+        evaluation = nullcontext(1) if workers == 1 else ThreadPoolExecutor(workers)
+        timeout = None
+    else:
+        fun = find_function(str(python))
+        evaluation = nullcontext(workers)
+    with evaluation as at_once:
+        result = minimize(
+            fun,
+            [(variable.low, variable.high) for variable in variables],
+            x0=x0,
+            sigma0=sigma0,
+            popsize=popsize,
+            max_evaluations=max_evaluations,
+            max_seconds=max_seconds,
+            target=target,
+            patience=patience,
+            direction=direction,
+            seed=seed,
+            integrality=[variable.integer for variable in variables],
+            log_scale=[variable.log for variable in variables],
+            workers=at_once,
+            timeout=timeout,
+            on_error=on_error,
+            reevaluate=reevaluate,
+            checkpoint=checkpoint,
+            algorithm=algorithm,
+            weights=weights,
+            restarts=restarts,
+            progress=progress,
+        )
+    report = as_json(result, variables)
+    if out is None:
+        print(report)
+    else:
+        out.write_text(report + "\n")
+
+
+def as_json(result: Any, variables: list[Variable]) -> str:
+    found = result.x is not None
+    x = by_name(variables, result.x) if found else None
+    kept = ("nfev", "nit", "success", "status", "message", "restarts", "chosen", "seed")
+    failures = {kind: count for kind, count in result.failures.items() if count}
+    report = {"x": x, "fun": result.fun if found else None} | {name: result[name] for name in kept}
+    return json.dumps(report | {"failures": failures}, indent=1)
+
+
+def by_name(variables: list[Variable], x: Any) -> dict[str, int | float]:
+    pairs = zip(variables, x, strict=True)
+    return {variable.name: int(value) if variable.integer else float(value) for variable, value in pairs}
+
+
+class Command:
+    """An objective that starts a program. What the program started itself ends with it."""
+
+    def __init__(self, template: str, variables: list[Variable], timeout: float | None):
+        self.words, self.variables, self.timeout = shlex.split(template), variables, timeout
+        used = {field for word in self.words for _, field, _, _ in string.Formatter().parse(word) if field is not None}
+        known = {variable.name for variable in variables}
+        require(
+            used <= known,
+            f"command uses {sorted(used - known)}, but the variables are: {', '.join(sorted(known))}.",
+        )
+        # A checkpoint knows the objective by its name.
+        self.__qualname__ = template
+
+    def __call__(self, x: Any) -> float:
+        values = by_name(self.variables, x)
+        words = [word.format(**values) for word in self.words]
+        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+        with subprocess.Popen(
+            words, stdin=nothing, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+        ) as process:
+            try:
+                printed, complaint = process.communicate(timeout=self.timeout)
+            except BaseException as error:
+                os.killpg(process.pid, signal.SIGKILL)
+                if isinstance(error, subprocess.TimeoutExpired):
+                    raise TimeoutError(f"no value after {self.timeout:g} s") from None
+                raise
+        if process.returncode != 0:
+            raise RuntimeError(f"{shlex.join(words)} ended with {process.returncode}: {complaint.strip()[-400:]}")
+        value = last_number(printed)
+        if value is None:
+            raise RuntimeError(f"{shlex.join(words)} printed no number: {printed.strip()[-400:]!r}")
+        return value
+
+
+def last_number(printed: str) -> float | None:
+    """The last word that is a number, as in "cost = 3.5 (2 s)" the 3.5."""
+    for word in reversed(re.split(r"[\s,;:=]+", printed)):
+        try:
+            return float(word)
+        except ValueError:
+            continue
+    return None
+
+
+def find_function(name: str) -> Callable[[Any], Any]:
+    module, _, function = name.partition(":")
+    require(bool(module and function), f"python is {name!r}, but must be MODULE:FUNCTION.")
+    if "" not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    found: Any = importlib.import_module(module)
+    for part in function.split("."):
+        require(hasattr(found, part), f"python is {name!r}, but {module} has no {function}.")
+        found = getattr(found, part)
+    return found
+
+
+def parse_variables(bounds: tuple[str, ...], bounds_file: Path | None) -> list[Variable]:
+    require(bool(bounds) != (bounds_file is not None), "either bounds or bounds_file must be given, and not both.")
+    lines = bounds_file.read_text().splitlines() if bounds_file is not None else []
+    words = [word for line in lines for word in line.split("#")[0].split()] or list(bounds)
+    variables = [parse_variable(word.strip(), f"x{position}") for position, word in enumerate(words)]
+    names = [variable.name for variable in variables]
+    require(len(set(names)) == len(names), f"bounds name a variable twice: {', '.join(names)}.")
+    return variables
+
+
+def parse_variable(word: str, default_name: str) -> Variable:
+    name, given, ends = word.rpartition("=")
+    low, *rest = ends.split(":")
+    high, *kinds = rest or [""]
+    try:
+        require(bool(rest) and set(kinds) <= {"int", "log"}, "")
+        return Variable(
+            name if given else default_name,
+            float(low) if low else None,
+            float(high) if high else None,
+            "int" in kinds,
+            "log" in kinds,
+        )
+    except ValueError:
+        raise ValueError(
+            f"bounds has {word!r}, but a variable is NAME=LOW:HIGH, with :int or :log behind it."
+        ) from None

@@ -1,0 +1,1 @@
+"""For people with a function: `minimize`, the ask/tell `Optimizer`, and how evaluations are run and survived."""

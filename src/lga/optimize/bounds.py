@@ -1,0 +1,205 @@
+"""Variables as people have them, and the coordinates that the search runs in.
+
+The learned rates were trained in boxes of side 10, so a variable with two bounds is mapped to [-5, 5], in its logarithm
+if it is log-scaled. A variable with `sigma0` is centred at `x0`, with `sigma0` mapped to a quarter of such a side.
+Coordinates may lie a little beyond an edge, where the variable rests on its bound, and are reflected from there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from lga.core.checks import require
+
+HALF_SIDE = 5.0
+START_DEVIATION = 2.5
+"""Deviation of a first population around `x0`, in coordinates."""
+BAND = 1.0
+"""How far a coordinate may lie beyond an edge. Without it a steep variable on its bound can only get worse by mutation,
+so the rate shrinks and the other variables stand still; optima on a bound or in a corner are then hardly found."""
+LARGEST_COORDINATE = 1e30
+"""Where a variable has no bound, its coordinate still has one, so that it stays a float32."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """The map between variables x and coordinates z: x = centre + unit * z, or the logarithm of x."""
+
+    low: Float[np.ndarray, " d"]
+    high: Float[np.ndarray, " d"]
+    integer: Bool[np.ndarray, " d"]
+    log: Bool[np.ndarray, " d"]
+    centre: Float[np.ndarray, " d"]
+    unit: Float[np.ndarray, " d"]
+    edge_low: Float[np.ndarray, " d"]
+    edge_high: Float[np.ndarray, " d"]
+    uniform: Bool[np.ndarray, " d"]
+    """Variables whose first values are drawn from the whole box, and not around x0."""
+    x0: Float[np.ndarray, " d"] | None
+
+    @property
+    def num_dims(self) -> int:
+        return self.low.shape[0]
+
+    def decode(self, coordinates: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+        """The variables at some coordinates. Whatever these are, bounds and integrality hold."""
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            inner = self.centre + self.unit * np.asarray(coordinates, float)
+            x = np.where(self.log, 10.0 ** np.where(self.log, inner, 0.0), inner)
+        x = np.where(np.isnan(x), np.broadcast_to(self.middle, x.shape), x)
+        return np.clip(np.where(self.integer, np.rint(x), x), self.low, self.high)
+
+    def encode(self, x: Float[np.ndarray, " d"]) -> Float[np.ndarray, " d"]:
+        """The coordinates of a point."""
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            inner = np.where(self.log, np.log10(np.where(self.log, x, 1.0)), x)
+            coordinates = np.where(self.unit > 0.0, (inner - self.centre) / self.unit, 0.0)
+        return self.reflect(np.nan_to_num(coordinates)[None])[0].astype(float)
+
+    def reflect(self, coordinates: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+        """Coordinates within a band around the edges: a step beyond it comes back by as much as it went too far."""
+        z = np.clip(np.nan_to_num(np.asarray(coordinates, float)), -LARGEST_COORDINATE, LARGEST_COORDINATE)
+        low, high = (np.broadcast_to(end, z.shape) for end in (self.edge_low - BAND, self.edge_high + BAND))
+        # Only what is outside is touched: folding would cost coordinates far from the edges their last digits.
+        start = np.where(z < low, low, np.where(z > high, high, z))
+        beyond = np.abs(z - start)
+        width = high - low
+        turn = np.mod(beyond, np.where(width > 0.0, 2.0 * width, 1.0))
+        back = np.where(width > 0.0, np.minimum(turn, 2.0 * width - turn), 0.0)
+        folded = start + np.where(z < low, back, -back)
+        return np.clip(folded, -LARGEST_COORDINATE, LARGEST_COORDINATE).astype(np.float32)
+
+    def first_population(self, generator: np.random.Generator, size: int) -> Float[np.ndarray, "n d"]:
+        """Coordinates of a first population: uniform in the box, or normal around x0 where sigma0 was given."""
+        shape = (size, self.num_dims)
+        share = generator.uniform(size=shape)
+        low, high = np.where(self.uniform, self.edge_low, 0.0), np.where(self.uniform, self.edge_high, 0.0)
+        around = START_DEVIATION * generator.normal(size=shape)
+        return self.reflect(np.where(self.uniform, low + share * (high - low), around))
+
+    @property
+    def middle(self) -> Float[np.ndarray, " d"]:
+        """A point inside of the bounds."""
+        return np.clip(0.0, self.low, self.high)
+
+
+def make_space(
+    bounds: Any = None, x0: Any = None, sigma0: Any = None, integrality: Any = None, log_scale: Any = None
+) -> Space:
+    """Checks what people give and makes the map of it."""
+    require(
+        bounds is not None or (x0 is not None and sigma0 is not None),
+        "neither bounds nor x0 and sigma0 are given, but the search must know where to start.",
+    )
+    start = None if x0 is None else np.atleast_1d(np.asarray(x0, float)).copy()
+    require(start is None or start.ndim == 1, f"x0 is {x0}, but must be one point.")
+    low, high = parse_bounds(bounds, None if start is None else start.shape[0])
+    num_dims = low.shape[0]
+    integer, log = flags("integrality", integrality, num_dims), flags("log_scale", log_scale, num_dims)
+    require(bool(np.all(low[log] > 0.0)), "log_scale needs a lower bound of more than 0 for each log-scaled variable.")
+    # The sum of zero and -0.0 is 0.0: an objective should not see a negative zero that nobody asked for.
+    low, high = np.where(integer, np.ceil(low), low) + 0.0, np.where(integer, np.floor(high), high) + 0.0
+    require(bool(np.all(low <= high)), "bounds must leave each integer variable at least one whole number.")
+    if start is not None:
+        require(start.shape == low.shape, f"x0 has {start.shape[0]} values, but there are {num_dims} variables.")
+        inside = np.isfinite(start) & (start >= low) & (start <= high)
+        require(
+            bool(np.all(inside)), f"x0 must lie inside of the bounds, but variable {int(np.argmin(inside))} does not."
+        )
+        start = np.where(integer, np.rint(start), start)
+    return scaled(low, high, integer, log, start, deviations(sigma0, num_dims))
+
+
+def scaled(low, high, integer, log, start, sigma) -> Space:
+    """The map for checked arguments; `sigma` is NaN where it was not given."""
+    biggest = np.finfo(float).max
+    boxed = np.isfinite(low) & np.isfinite(high)
+    given = ~np.isnan(sigma)
+    require(
+        bool(np.all(boxed | (given & (start is not None)))),
+        "x0 and sigma0 must be given for each variable without two finite bounds.",
+    )
+    # Half a step more at both ends, so that the outermost whole numbers are as likely as the others.
+    margin = np.where(integer, 0.5, 0.0)
+    inner_low = inner(np.where(log, np.maximum(low - margin, 0.5 * low), low - margin), log)
+    inner_high = inner(high + margin, log)
+    both_low, both_high = np.where(boxed, inner_low, 0.0), np.where(boxed, inner_high, 0.0)
+    # Halves first: the difference of two large floats would overflow.
+    middle, half = 0.5 * both_low + 0.5 * both_high, 0.5 * both_high - 0.5 * both_low
+    centre = middle if start is None else np.where(given, inner(start, log), middle)
+    unit = np.where(given, np.where(given, sigma, 1.0) / START_DEVIATION, half / HALF_SIDE)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        edges = [
+            np.where(given, (end - centre) / unit, side * HALF_SIDE) for end, side in ((inner_low, -1), (inner_high, 1))
+        ]
+    edge_low, edge_high = np.clip(edges, -LARGEST_COORDINATE, LARGEST_COORDINATE)
+    tiny = np.finfo(float).tiny
+    return Space(
+        low=np.clip(low, np.where(log, tiny, -biggest), biggest),
+        high=np.clip(high, -biggest, biggest),
+        integer=integer,
+        log=log,
+        centre=centre,
+        unit=unit,
+        edge_low=edge_low,
+        edge_high=edge_high,
+        uniform=~given,
+        x0=start,
+    )
+
+
+def inner(x: Float[np.ndarray, " d"], log: Bool[np.ndarray, " d"]) -> Float[np.ndarray, " d"]:
+    """The variable in the scale in which it is linear."""
+    return np.where(log, np.log10(np.where(log, x, 1.0)), x)
+
+
+def parse_bounds(bounds: Any, num_dims: int | None) -> tuple[Float[np.ndarray, " d"], Float[np.ndarray, " d"]]:
+    """Pairs (low, high), an array [d, 2] or SciPy's `Bounds`; None and infinities are open ends."""
+    if bounds is None:
+        return np.full(num_dims or 0, -np.inf), np.full(num_dims or 0, np.inf)
+    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+        size = (num_dims or max(np.size(bounds.lb), np.size(bounds.ub)),)
+        low, high = (np.broadcast_to(np.asarray(ends, float), size).copy() for ends in (bounds.lb, bounds.ub))
+    else:
+        pairs = [tuple(pair) for pair in bounds]
+        require(
+            len(pairs) > 0 and all(len(pair) == 2 for pair in pairs),
+            "bounds must be a pair (low, high) for each of at least one variable.",
+        )
+        low = np.array([-np.inf if low is None else float(low) for low, _ in pairs])
+        high = np.array([np.inf if high is None else float(high) for _, high in pairs])
+    for position, (least, most) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
+        require(
+            least <= most and least < np.inf and most > -np.inf,
+            f"bounds of variable {position} are ({least}, {most}), but the lower must not be above the upper.",
+        )
+    return low, high
+
+
+def flags(argument: str, value: Any, num_dims: int) -> Bool[np.ndarray, " d"]:
+    """One truth value a variable; one for all may be given."""
+    if value is None:
+        return np.zeros(num_dims, bool)
+    given = np.asarray(value)
+    require(
+        given.ndim == 0 or given.shape == (num_dims,),
+        f"{argument} has shape {given.shape}, but must be one truth value, or one for each of {num_dims} variables.",
+    )
+    return np.broadcast_to(given.astype(bool), (num_dims,)).copy()
+
+
+def deviations(sigma0: float | Sequence[float | None] | Any, num_dims: int) -> Float[np.ndarray, " d"]:
+    """One deviation a variable; NaN where none was given."""
+    if sigma0 is None:
+        return np.full(num_dims, np.nan)
+    given = np.asarray([np.nan if one is None else one for one in np.atleast_1d(np.asarray(sigma0, object))], float)
+    require(
+        given.shape in ((1,), (num_dims,)),
+        f"sigma0 has {given.size} values, but must be one number, or one for each of {num_dims} variables.",
+    )
+    sensible = np.isnan(given) | ((given > 0.0) & np.isfinite(given))
+    require(bool(np.all(sensible)), f"sigma0 is {sigma0}, but must be more than 0 and finite.")
+    return np.broadcast_to(given, (num_dims,)).copy()

@@ -1,0 +1,178 @@
+"""Where a generation is evaluated: in this process, in workers of our own, or on somebody's executor.
+
+All evaluators are called alike, `evaluate(solutions, record, deadline)`, and record an outcome by its position in the
+generation. So the order in which values arrive, and with it the number of workers, never changes the search.
+"""
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from pickle import PicklingError
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from lga.core.checks import require
+from lga.optimize.parcel import HOW_TO_PASS, ObjectiveError
+from lga.optimize.processes import ProcessPool, Record
+from lga.optimize.worker import Outcome, call, call_within, failed, judge
+
+logger = logging.getLogger("lga.optimize")
+
+Objective = Callable[[Any], Any]
+# The objective cannot be sent to an executor or not be found there: nothing would ever be evaluated.
+UNSENDABLE = (PicklingError, AttributeError, TypeError, ModuleNotFoundError)
+
+
+@runtime_checkable
+class Evaluator(Protocol):
+    def __call__(self, solutions: np.ndarray, record: Record, deadline: float | None) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def make_evaluator(
+    fun: Objective, workers: int | Executor | Any = 1, timeout: float | None = None, vectorized: bool = False
+) -> Evaluator:
+    """The evaluator that the arguments ask for."""
+    require(timeout is None or timeout > 0.0, f"timeout is {timeout}, but must be more than 0 seconds.")
+    if vectorized:
+        require(
+            workers == 1 and timeout is None,
+            "vectorized is True, so all solutions are one call, but workers and timeout are for single ones.",
+        )
+        return Vectorized(fun)
+    if not isinstance(workers, int):
+        require(
+            callable(getattr(workers, "submit", None)),
+            f"workers is {workers!r}, but must be a number of processes or an executor with a submit method.",
+        )
+        return OnExecutor(fun, workers, timeout)
+    require(workers >= 1, f"workers is {workers}, but must be at least 1.")
+    # Only a process can be stopped whatever it is doing.
+    return InProcess(fun) if workers == 1 and timeout is None else ProcessPool(fun, workers, timeout)
+
+
+def is_over(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() >= deadline
+
+
+class InProcess:
+    """One call after the other."""
+
+    def __init__(self, fun: Objective):
+        self.fun = fun
+
+    def __call__(self, solutions: np.ndarray, record: Record, deadline: float | None) -> None:
+        for position, solution in enumerate(solutions):
+            if is_over(deadline):
+                return
+            record(position, call(self.fun, solution))
+
+    def close(self) -> None:
+        pass
+
+
+class Vectorized:
+    """All solutions in one call. If that fails, each is a call of its own, so that the others need not suffer."""
+
+    def __init__(self, fun: Objective):
+        self.fun = fun
+
+    def __call__(self, solutions: np.ndarray, record: Record, deadline: float | None) -> None:
+        for position, outcome in enumerate(self.outcomes(solutions)):
+            record(position, outcome)
+
+    def outcomes(self, solutions: np.ndarray) -> list[Outcome]:
+        try:
+            values = np.asarray(self.fun(np.array(solutions)))
+            if values.size == len(solutions) and values.dtype.kind in "fiub":
+                return [judge(value) for value in values.ravel()]
+            problem = failed("wrong_type", f"{len(solutions)} solutions gave values of shape {values.shape}")
+        except (Exception, SystemExit) as error:
+            problem = failed("exception", f"{type(error).__name__}: {error}")
+        if len(solutions) == 1:
+            return [problem]
+        logger.warning("A call with %d solutions failed (%s); they are tried one by one.", len(solutions), problem.text)
+        return [self.outcomes(solution[None])[0] for solution in solutions]
+
+    def close(self) -> None:
+        pass
+
+
+class OnExecutor:
+    """Any `concurrent.futures.Executor`, which stays its owner's: it is neither shut down nor are its workers killed.
+
+    If it breaks, what it had not finished moves to worker processes of our own, where a solution that kills its
+    worker is told from those that were only in the way.
+    """
+
+    def __init__(self, fun: Objective, executor: Any, timeout: float | None):
+        self.fun, self.executor, self.timeout = fun, executor, timeout
+        self.refuge: ProcessPool | None = None
+
+    def __call__(self, solutions: np.ndarray, record: Record, deadline: float | None) -> None:
+        done: set[int] = set()
+
+        def record_and_note(position: int, outcome: Outcome) -> None:
+            done.add(position)
+            record(position, outcome)
+
+        if self.refuge is None:
+            self.submit_all(solutions, record_and_note, deadline)
+        left = [position for position in range(len(solutions)) if position not in done]
+        if self.refuge is not None and left and not is_over(deadline):
+            self.refuge(solutions[left], lambda index, outcome: record(left[index], outcome), deadline)
+
+    def submit_all(self, solutions: np.ndarray, record: Record, deadline: float | None) -> None:
+        pending: dict[Future, int] = {}
+        try:
+            for position, solution in enumerate(solutions):
+                pending[self.submit(np.array(solution))] = position
+            while pending and not is_over(deadline):
+                seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
+                for future in wait(pending, seconds, FIRST_COMPLETED).done:
+                    record(pending.pop(future), self.outcome(future))
+        except ExecutorLostError as error:
+            logger.warning("The executor is lost (%s); processes of our own take over.", error)
+            self.refuge = ProcessPool(self.fun, self.num_workers, self.timeout)
+        finally:
+            for future in pending:
+                future.cancel()
+
+    def submit(self, solution: np.ndarray) -> Future:
+        try:
+            if self.timeout is None:
+                return self.executor.submit(call, self.fun, solution)
+            return self.executor.submit(call_within, self.fun, solution, self.timeout)
+        except UNSENDABLE as error:
+            raise ObjectiveError(f"the executor's workers cannot have the objective: {error}. {HOW_TO_PASS}") from error
+        except Exception as error:
+            raise ExecutorLostError(repr(error)) from error
+
+    def outcome(self, future: Future) -> Outcome:
+        """What the objective does wrong is an outcome already, so an exception is the executor's."""
+        try:
+            return Outcome(*future.result())
+        except UNSENDABLE as error:
+            raise ObjectiveError(f"the executor's workers cannot have the objective: {error}. {HOW_TO_PASS}") from error
+        except (Exception, CancelledError, asyncio.CancelledError) as error:
+            # Dask tries a task elsewhere before it says so: the task has killed several workers.
+            if type(error).__name__ == "KilledWorker":
+                return failed("dead_worker", str(error))
+            raise ExecutorLostError(repr(error)) from error
+
+    @property
+    def num_workers(self) -> int:
+        return getattr(self.executor, "_max_workers", None) or os.cpu_count() or 1
+
+    def close(self) -> None:
+        if self.refuge is not None:
+            self.refuge.close()
+
+
+class ExecutorLostError(RuntimeError):
+    """An executor that takes or finishes no more work."""

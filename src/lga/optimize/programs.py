@@ -1,0 +1,159 @@
+"""The algorithm behind an optimiser: presets by name, compiled once for each population size, with states on the host.
+
+Between generations a state is a tree of NumPy arrays: a state that was loaded from a file is then in nothing different
+from one that was not, and meets the very same compiled program.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jaxtyping import Array, Float, UInt32
+
+from lga.algorithms.genetic import GeneticState
+from lga.algorithms.presets import PRESETS, preset
+from lga.core.checks import require
+from lga.core.interfaces import Algorithm
+from lga.core.population import Children
+from lga.operators.theta import Theta, installed_weights, load_theta, load_weights, named_leaves
+
+DEFAULT_ALGORITHM, DEFAULT_WEIGHTS = "lga", "lga-1"
+LEARNED = ("lga", "learned_ga")
+ALGORITHMS = tuple(dict.fromkeys((DEFAULT_ALGORITHM, *PRESETS)))
+# First mutation rates, for boxes of side 10. Evolution strategies sample all of their population with it.
+FIRST_RATE, FIRST_RATE_OF_STRATEGIES = 0.25, 2.5
+STRATEGIES = ("cma_es", "sep_cma_es")
+# Numbers in the largest matrix of a generation, up to which compilation is the greater part of the time.
+LARGEST_SMALL = 16384
+CACHE_VARIABLE = "LGA_COMPILE_CACHE"
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights that know themselves by their content."""
+
+    digest: str
+    theta: Theta = field(compare=False, repr=False)
+
+
+def find_weights(weights: str | Path | Theta | None) -> Weights:
+    """Weights by installed name, from a file, or as they are."""
+    if weights is None:
+        weights = DEFAULT_WEIGHTS
+    if isinstance(weights, Theta):
+        theta = weights
+    elif str(weights) in installed_weights():
+        theta = load_weights(str(weights))
+    else:
+        known = ", ".join(installed_weights())
+        require(Path(weights).is_file(), f"weights is {str(weights)!r}, but must be a file or one of: {known}.")
+        theta = load_theta(weights)[0]
+    sha = hashlib.sha256()
+    for name, leaf in named_leaves(theta).items():
+        sha.update(f"{name} {leaf.shape} {leaf.dtype}".encode() + leaf.tobytes())
+    return Weights(sha.hexdigest(), theta)
+
+
+class Programs(NamedTuple):
+    """Compiled functions of host arrays. A key is two words from `key_words`."""
+
+    init: Callable[..., Any]
+    """(key, coordinates [n, d], fitness [n]) -> state"""
+    ask: Callable[..., tuple[Children, Any]]
+    """(key, state) -> (children, state)"""
+    tell: Callable[..., Any]
+    """(key, state, children, coordinates [n, d], fitness [n], fitness of the parents [e], best fitness) -> state"""
+    layout: Callable[[], tuple[Any, Children]]
+    """() -> shapes of state and children"""
+
+
+@lru_cache(maxsize=64)
+def programs(algorithm: str, weights: Weights | None, num_children: int, num_dims: int) -> Programs:
+    """Compiled once in a process, however many searches ask for them.
+
+    Weights are arguments of the compiled functions: other weights need no other program.
+    """
+    use_compile_cache()
+    theta = None if weights is None else jax.tree.map(np.asarray, weights.theta)
+    rate = FIRST_RATE_OF_STRATEGIES if algorithm in STRATEGIES else FIRST_RATE
+
+    def init(theta, key, coordinates: Float[Array, "n d"], fitness: Float[Array, " n"]):
+        return build(algorithm, theta, num_children).init(as_key(key), coordinates, fitness, rate)
+
+    def ask(theta, key, state):
+        return build(algorithm, theta, num_children).ask(as_key(key), state)
+
+    def tell(theta, key, state, children, coordinates, fitness, parent_fitness, best_fitness):
+        state = with_fitness(state, parent_fitness, best_fitness)
+        children = replace(children, solutions=coordinates)
+        return build(algorithm, theta, num_children).tell(as_key(key), state, children, fitness)
+
+    def layout() -> tuple[Any, Children]:
+        key, fitness = np.zeros(2, np.uint32), np.zeros(num_children, np.float32)
+        start = np.zeros((num_children, num_dims), np.float32)
+        with jax.enable_x64(False):
+            state = jax.eval_shape(init, theta, key, start, fitness)
+            children, state = jax.eval_shape(ask, theta, key, state)
+        return state, children
+
+    small = num_children * max(num_children, num_dims) <= LARGEST_SMALL
+    compiled = [on_host(function, theta, small) for function in (init, ask, tell)]
+    return Programs(*compiled, layout=layout)
+
+
+PURPOSES = ("start", "init", "ask", "tell")
+
+
+def key_words(seed: int, generation: int, purpose: str) -> UInt32[np.ndarray, "2"]:
+    """The random key of a step. It is made on the host, since a program that makes it takes long to compile."""
+    return np.random.SeedSequence((seed, generation, PURPOSES.index(purpose))).generate_state(2)
+
+
+def as_key(words):
+    return jax.random.wrap_key_data(words, impl="threefry2x32")
+
+
+def on_host(function: Callable[..., Any], theta: Theta | None, small: bool) -> Callable[..., Any]:
+    """Small programs are not worth the optimisation: to compile them takes longer than all of their runs."""
+    program = jax.jit(function, compiler_options={"xla_backend_optimization_level": 0} if small else None)
+
+    def call(*args):
+        # The search is in float32 whatever the objective's precision.
+        with jax.enable_x64(False):
+            return jax.device_get(program(theta, *args))
+
+    return call
+
+
+def build(algorithm: str, theta: Theta | None, num_children: int) -> Algorithm:
+    return preset("learned_ga", theta, num_children) if algorithm in LEARNED else preset(algorithm, num_children)
+
+
+def with_fitness(state: Any, parent_fitness: Float[Array, " e"], best_fitness: Float[Array, ""]) -> Any:
+    """The state with other values for its parents (if it has parents) and for the best so far."""
+    state = replace(state, progress=replace(state.progress, best_fitness=best_fitness))
+    return replace(state, parents=replace(state.parents, fitness=parent_fitness)) if has_parents(state) else state
+
+
+def has_parents(state: Any) -> bool:
+    return isinstance(state, GeneticState)
+
+
+def use_compile_cache() -> None:
+    """Programs are kept on disk for later processes, unless the variable says 0 or JAX was told where to keep them."""
+    if os.environ.get(CACHE_VARIABLE, "1") == "0" or getattr(jax.config, "jax_compilation_cache_dir", None):
+        return
+    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "lga" / "compiled"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return
+    if os.access(folder, os.W_OK):
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)

@@ -1,0 +1,250 @@
+"""`lga.minimize` beside SciPy's differential evolution, pycma and nevergrad on BBOB, each as a user would call it.
+
+    python -m lga.studies.optimizers
+
+writes `results/optimizers.json`. It may be interrupted at any time and called again: searches that are in the file are
+not run again, unless the weights or the version of the other package have changed. Delete the file to run them all.
+The functions that the weights were trained on and the others are told apart.
+"""
+
+import contextlib
+import json
+import math
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import tyro
+
+from lga.bench.statistics import mean_interval
+from lga.core.weights_io import write_atomically
+from lga.optimize.minimize import minimize
+from lga.optimize.programs import find_weights
+from lga.tasks import registry
+
+LOW, HIGH = -5.0, 5.0
+FLOOR = 1e-8
+BUDGETS = (100, 1000)
+"""Evaluations a dimension."""
+SECONDS_BETWEEN_SAVES = 20.0
+
+
+@dataclass(frozen=True)
+class OptimizersConfig:
+    out: Path = Path("results/optimizers.json")
+    dims: tuple[int, ...] = (5, 10)
+    instances: tuple[int, ...] = (16, 17, 18)
+    """COCO instances that neither training, validation nor the BBOB report uses. Each search has its own seed."""
+    nevergrad_instances: tuple[int, ...] = (16,)
+    nevergrad_budgets: tuple[int, ...] = (100,)
+    """nevergrad itself takes about ten milliseconds an evaluation, which at 1000 a dimension is more than an hour."""
+    functions: tuple[int, ...] = tuple(range(1, 25))
+
+
+class BudgetUsedError(Exception):
+    pass
+
+
+class Counted:
+    """A BBOB function that notes its best gap at each budget and ends the search at the last."""
+
+    def __init__(self, function: int, instance: int, num_dims: int, budgets: tuple[int, ...]):
+        import ioh
+
+        problem: Any = ioh.get_problem(function, instance=instance, dimension=num_dims)
+        self.problem, self.optimum = problem, problem.optimum.y
+        self.marks = [budget * num_dims for budget in budgets]
+        self.calls, self.best = 0, math.inf
+        self.gaps: list[float] = []
+
+    def __call__(self, x: Any) -> float:
+        if len(self.gaps) == len(self.marks):
+            raise BudgetUsedError
+        gap = float(self.problem(np.asarray(x, float))) - self.optimum
+        self.calls += 1
+        self.best = min(self.best, gap)
+        if self.calls == self.marks[len(self.gaps)]:
+            self.gaps.append(self.best)
+        return gap
+
+
+def with_lga(objective: Counted, num_dims: int, seed: int) -> None:
+    minimize(objective, [(LOW, HIGH)] * num_dims, seed=seed, max_evaluations=objective.marks[-1])
+
+
+def with_scipy(objective: Counted, num_dims: int, seed: int) -> None:
+    """Called again, with another seed, for as long as evaluations are left: it stops when it has converged."""
+    from scipy.optimize import differential_evolution
+
+    for restart in range(10**6):
+        differential_evolution(objective, [(LOW, HIGH)] * num_dims, rng=np.random.default_rng([seed, restart]))
+
+
+def with_pycma(objective: Counted, num_dims: int, seed: int) -> None:
+    """BIPOP restarts, from uniform points, with a deviation of a fifth of the box."""
+    import cma
+
+    generator = np.random.default_rng(seed)
+    options = {"bounds": [LOW, HIGH], "verbose": -9, "seed": seed + 1, "maxfevals": objective.marks[-1]}
+    while True:
+        cma.fmin2(objective, lambda: generator.uniform(LOW, HIGH, num_dims), 2.0, options, restarts=9, bipop=True)
+
+
+def with_nevergrad(objective: Counted, num_dims: int, seed: int) -> None:
+    """NGOpt, which chooses an algorithm by the number of variables and the budget."""
+    import nevergrad
+    from nevergrad.optimization import metamodel
+
+    # nevergrad 1.0 turns an array of one element into a float, which NumPy no longer does by itself.
+    metamodel.float = lambda value: np.asarray(value, float).item()  # pyright: ignore[reportAttributeAccessIssue]
+    space = nevergrad.p.Array(shape=(num_dims,), lower=LOW, upper=HIGH)
+    space.random_state.seed(seed)
+    optimizer = nevergrad.optimizers.NGOpt(parametrization=space, budget=objective.marks[-1])
+    while True:
+        candidate = optimizer.ask()
+        optimizer.tell(candidate, objective(candidate.value))
+
+
+OURS, NEVERGRAD = "lga", "nevergrad NGOpt"
+METHODS: dict[str, Callable[[Counted, int, int], None]] = {
+    OURS: with_lga,
+    "SciPy differential_evolution": with_scipy,
+    "pycma": with_pycma,
+    NEVERGRAD: with_nevergrad,
+}
+PACKAGES = {"SciPy differential_evolution": "scipy", "pycma": "cma", NEVERGRAD: "nevergrad"}
+
+
+class Cell(NamedTuple):
+    """One search."""
+
+    method: str
+    function: int
+    instance: int
+    num_dims: int
+    budgets: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        budgets = "+".join(map(str, self.budgets))
+        return f"{self.method}, f{self.function}, instance {self.instance}, {self.num_dims}-D, {budgets}"
+
+
+def search(cell: Cell) -> list[float]:
+    """log10 gaps at the budgets."""
+    objective = Counted(cell.function, cell.instance, cell.num_dims, cell.budgets)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with contextlib.suppress(BudgetUsedError):
+            METHODS[cell.method](objective, cell.num_dims, 1000 * cell.function + cell.instance)
+    return [math.log10(max(gap, FLOOR)) for gap in objective.gaps]
+
+
+def cells(config: OptimizersConfig) -> Iterator[Cell]:
+    """All searches, the quick methods first."""
+    for method in METHODS:
+        is_nevergrad = method == NEVERGRAD
+        # It decides by its budget, so each budget is a search of its own.
+        groups = [(budget,) for budget in config.nevergrad_budgets] if is_nevergrad else [BUDGETS]
+        instances = config.nevergrad_instances if is_nevergrad else config.instances
+        for budgets in groups:
+            for num_dims in config.dims:
+                for function in config.functions:
+                    for instance in instances:
+                        yield Cell(method, function, instance, num_dims, budgets)
+
+
+def run(config: OptimizersConfig) -> dict[str, Any]:
+    kept = kept_runs(config.out)
+    runs: dict[str, list[float]] = {}
+    saved_at = time.monotonic()
+    total = sum(1 for _ in cells(config))
+    for cell in cells(config):
+        runs[cell.name] = kept[cell.name] if cell.name in kept else search(cell)
+        if time.monotonic() - saved_at > SECONDS_BETWEEN_SAVES:
+            print(f"{len(runs)} of {total} searches, the last: {cell.name}", flush=True)
+            save(config, runs | {name: gaps for name, gaps in kept.items() if name not in runs})
+            saved_at = time.monotonic()
+    return save(config, runs)
+
+
+def kept_runs(path: Path) -> dict[str, list[float]]:
+    """What an earlier call has left, of methods that are still the same."""
+    if not path.exists():
+        return {}
+    report = json.loads(path.read_text())
+    now = identities()
+    unchanged = {method for method in METHODS if report["identities"].get(method) == now[method]}
+    return {name: gaps for name, gaps in report["runs"].items() if name.split(",")[0] in unchanged}
+
+
+def identities() -> dict[str, str]:
+    """What the outcome of each method depends on."""
+    return {OURS: weights_digest()} | {method: version(package) for method, package in PACKAGES.items()}
+
+
+@cache
+def weights_digest() -> str:
+    return find_weights(None).digest
+
+
+def save(config: OptimizersConfig, runs: dict[str, list[float]]) -> dict[str, Any]:
+    gaps = {}
+    for cell in cells(config):
+        for budget, gap in zip(cell.budgets, runs.get(cell.name, ()), strict=False):
+            gaps[cell.method, cell.function, cell.instance, cell.num_dims, budget] = gap
+    report = {
+        "command": "python -m lga.studies.optimizers",
+        "config": asdict(config) | {"out": str(config.out)},
+        "identities": identities(),
+        "rows": list(summaries(config, gaps)),
+        "runs": runs,
+    }
+    write_atomically(config.out, json.dumps(report, indent=1).encode())
+    return report
+
+
+def summaries(config: OptimizersConfig, gaps: dict[tuple, float]) -> Iterator[dict[str, Any]]:
+    """One row for each split, number of dimensions, budget and method."""
+    split_of = {row.number: row.split for row in registry.rows()}
+    for split in ("hold-out", "train"):
+        functions = [function for function in config.functions if split_of[function] == split]
+        for num_dims in config.dims:
+            for budget in BUDGETS:
+                for method in METHODS:
+                    row = compared(gaps, method, functions, num_dims, budget)
+                    if row is not None:
+                        yield {"split": split, "num_dims": num_dims, "budget": budget, "method": method} | row
+
+
+def compared(gaps: dict[tuple, float], method: str, functions: list[int], num_dims: int, budget: int):
+    """Gaps of a method, and ours minus theirs over the searches that both have; None if there are none yet."""
+    pairs = [
+        [
+            (gaps[key], gaps[OURS, *key[1:]])
+            for key in gaps
+            if key[0] == method and key[1] == function and key[3:] == (num_dims, budget) and (OURS, *key[1:]) in gaps
+        ]
+        for function in functions
+    ]
+    if not pairs or not all(pairs):
+        return None
+    theirs, ours = (np.array([np.mean([pair[side] for pair in some]) for some in pairs]) for side in (0, 1))
+    return {
+        "num_functions": len(functions),
+        "num_searches": sum(map(len, pairs)),
+        "mean_log10_gap": float(theirs.mean()),
+        "median_log10_gap": float(np.median([pair[0] for some in pairs for pair in some])),
+        "ours_minus_theirs": mean_interval(ours - theirs)._asdict(),
+        "functions_won_by_ours": int(np.sum(ours < theirs)),
+    }
+
+
+if __name__ == "__main__":
+    run(tyro.cli(OptimizersConfig, description=__doc__))

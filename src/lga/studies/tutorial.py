@@ -1,0 +1,34 @@
+"""The pictures of `docs/tutorial.md`: `python -m lga.studies.tutorial`."""
+
+from pathlib import Path
+
+import numpy as np
+
+from lga.analysis import figures
+from lga.optimize.minimize import minimize
+
+
+def valleys(x: np.ndarray) -> float:
+    """A bowl with waves: many valleys, one of them the deepest, at (1, -2, 1, -2, …)."""
+    offset = np.asarray(x) - np.resize([1.0, -2.0], len(x))
+    return float(np.sum(offset**2) + 4.0 * np.sum(1.0 - np.cos(3.0 * offset)) + 1e-3)
+
+
+def draw(folder: Path) -> None:
+    seen: list[np.ndarray] = []
+
+    def objective(x: np.ndarray) -> float:
+        seen.append(x)
+        return valleys(x)
+
+    result = minimize(objective, [(-5, 5), (-5, 5)], seed=0)
+    ticks = np.linspace(-5.0, 5.0, 160)
+    values = np.array([[valleys(np.array([a, b])) for a in ticks] for b in ticks])
+    title = f"{result.nfev:,} evaluations, restarts: {result.restarts}"
+    figures.search_in_plane(ticks, np.sqrt(values), np.array(seen), result.x, title, folder / "tutorial_search.png")
+    longer = minimize(valleys, [(-5, 5)] * 6, seed=0, max_evaluations=12_000)
+    figures.search_history(longer.history, folder / "tutorial_history.png")
+
+
+if __name__ == "__main__":
+    draw(Path("docs/pictures"))

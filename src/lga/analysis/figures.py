@@ -165,12 +165,21 @@ def ratio_bars(log_gaps: dict[str, dict[str, float]], reference: str, splits: di
 
 
 def curves_over_evaluations(curves: dict[str, tuple[np.ndarray, np.ndarray]], label: str, path: Path) -> None:
+    lines(curves, "evaluations", label, path)
+
+
+def learning_curves(curves: dict[str, tuple[np.ndarray, np.ndarray]], label: str, path: Path) -> None:
+    lines(curves, "meta-generation", label, path)
+
+
+def lines(curves: dict[str, tuple[np.ndarray, np.ndarray]], across: str, label: str, path: Path) -> None:
+    """One line a method; the first is drawn bold."""
     figure = Figure(figsize=(7, 4.4), layout="constrained")
     axes = figure.subplots()
-    for number, (name, (evaluations, values)) in enumerate(curves.items()):
+    for number, (name, (where, values)) in enumerate(curves.items()):
         width = 2.5 if number == 0 else 1.2
-        axes.plot(evaluations, values, label=name, linewidth=width, color="black" if number == 0 else None)
-    axes.set(xlabel="evaluations", ylabel=label)
+        axes.plot(where, values, label=name, linewidth=width, color="black" if number == 0 else None)
+    axes.set(xlabel=across, ylabel=label)
     axes.legend(frameon=False, fontsize=7)
     save(figure, path)
 

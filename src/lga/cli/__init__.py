@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, Command | dict[str, tuple[str, Command]]]] = {
         {
             "bbob": ("learned and hand-designed algorithms on BBOB", bench.bbob_main),
             "generalisation": ("other population sizes, dimensions and horizons", bench.generalisation_main),
+            "additions": ("what each addition to the paper's algorithm brings", bench.additions_main),
             "coco": ("a learned algorithm under COCO's observer, for cocopp", bench.coco_main),
         },
     ),

@@ -7,14 +7,15 @@ import tyro
 from lga.algorithms.presets import learned_ga
 from lga.bench.bbob import Protocol
 from lga.bench.coco import CocoSettings, run_coco
-from lga.cli.devices import use_compilation_cache
+from lga.cli.devices import use_compilation_cache, use_cores
 from lga.cli.screen import table_console
 from lga.cli.weights import find
 from lga.operators.theta import load_theta
+from lga.studies.additions import AdditionsConfig, additions_study
 from lga.studies.bbob import bbob_study
 from lga.studies.generalisation import Grid, generalisation_study
 
-PAPER, COCO, GRID = Protocol(), CocoSettings(), Grid()
+PAPER, COCO, GRID, ADDITIONS = Protocol(), CocoSettings(), Grid(), AdditionsConfig()
 
 
 def bbob_main(args: list[str]) -> None:
@@ -82,3 +83,22 @@ def run_generalisation(
     report = generalisation_study(grid, Path(weights).stem, load_theta(find(weights))[0], out, console)
     ahead = sum(cell["minus_best_baseline"] < 0 for cell in report["cells"])
     console.print(f"ahead of the best tuned baseline in {ahead} of {len(report['cells'])} cells; pictures in {out}/")
+
+
+def additions_main(args: list[str]) -> None:
+    tyro.cli(run_additions, args=args, prog="lga bench additions")
+
+
+def run_additions(
+    runs: Path = Path("runs/additions"), out: Path = Path("results/additions"), config: AdditionsConfig = ADDITIONS
+) -> None:
+    """Train short runs with one thing changed at a time, to show what each addition to the paper's algorithm brings.
+
+    Args:
+        runs: Folder of the training runs; an interrupted one is gone on with, a finished one is not run again.
+        out: Folder of the results.
+        config: Settings that all runs share.
+    """
+    use_cores()
+    use_compilation_cache()
+    additions_study(config, runs, out, table_console())

@@ -140,6 +140,20 @@ def curves_over_evaluations(curves: dict[str, tuple[np.ndarray, np.ndarray]], la
     save(figure, path)
 
 
+def learning_curves(panels: dict[str, dict[str, dict[str, list[float]]]], path: Path) -> None:
+    """One panel a measure, one line an algorithm: mean over seeds, with its interval as a band."""
+    figure = Figure(figsize=(5.6 * len(panels), 4), layout="constrained")
+    for axes, (measure, curves) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
+        for name, curve in curves.items():
+            (line,) = axes.plot(curve["generations"], curve["mean"], label=name, linewidth=1.4)
+            axes.fill_between(
+                curve["generations"], curve["low"], curve["high"], color=line.get_color(), alpha=0.15, linewidth=0
+            )
+        axes.set(xlabel="generation", title=measure)
+    figure.axes[0].legend(frameon=False, fontsize=8)
+    save(figure, path)
+
+
 def critical_difference(mean_ranks: dict[str, float], difference: float, path: Path) -> None:
     """Mean ranks; methods within the bar of the best are not told apart from it."""
     ordered = sorted(mean_ranks.items(), key=lambda pair: pair[1], reverse=True)

@@ -11,7 +11,13 @@ COMMANDS: dict[str, tuple[str, Command | dict[str, tuple[str, Command]]]] = {
     "quickstart": ("discover a genetic algorithm, test it on unseen functions, write a report", quickstart.main),
     "info": ("which kernel is in use, versions and devices", info.main),
     "train": ("meta-train a learned genetic algorithm", train.main),
-    "bench": ("comparisons", {"bbob": ("learned and hand-designed algorithms on BBOB", bench.bbob_main)}),
+    "bench": (
+        "comparisons",
+        {
+            "bbob": ("learned and hand-designed algorithms on BBOB", bench.bbob_main),
+            "neuro": ("learned and hand-designed algorithms on neuroevolution tasks", bench.neuro_main),
+        },
+    ),
     "weights": (
         "installed weights",
         {

@@ -41,8 +41,8 @@ class Scale:
     elite_ratio: float = 0.25
 
 
-# The paper swept the elite ratio over 0, 0.25, 0.5, 1 and the initial rate over three values a family. Here the ratio is
-# 0.25, and the rate is the middle one; for the short runs of the small preset it is the largest one.
+# The paper swept the elite ratio over 0, 0.25, 0.5, 1 and the initial rate over three values a family. Here the ratio
+# is 0.25, and the rate is the middle one; for the short runs of the small preset it is the largest one.
 PAPER: dict[str, Scale] = {
     "pendulum": Scale(256, 500, 10, TaskSize(16, 64, 200), sigma0=0.05),
     "brax": Scale(256, 2000, 20, TaskSize(8, 64, 500), sigma0=0.05),

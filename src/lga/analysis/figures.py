@@ -50,13 +50,14 @@ def bbob_contours(out_dir: Path | str, instance: int = 1, resolution: int = 200)
 
 
 def training_curves(metrics: list[dict[str, Any]], path: Path) -> None:
-    """Outcome of training and validation score over meta-generations."""
-    figure = Figure(figsize=(10, 3.6), layout="constrained")
-    outcome, validation = figure.subplots(1, 2)
+    """Outcome of training and validation score over meta-generations, and neuroevolution if it was validated on."""
+    validated = [entry for entry in metrics if "validation" in entry]
+    neuro_tasks = list(validated[0]["validation"].get("neuroevolution", {})) if validated else []
+    figure = Figure(figsize=(5 * (2 + len(neuro_tasks)), 3.6), layout="constrained")
+    outcome, validation, *others = figure.subplots(1, 2 + len(neuro_tasks))
     generations = [entry["meta_generation"] for entry in metrics]
     outcome.plot(generations, [entry["median_log10_outcome"] for entry in metrics], color="tab:gray", linewidth=1)
     outcome.set(title="training tasks", xlabel="meta-generation", ylabel="median log10 gap of all candidates")
-    validated = [entry for entry in metrics if "validation" in entry]
     when = [entry["meta_generation"] for entry in validated]
     validation.plot(
         when, [entry["validation"]["score"] for entry in validated], "o-", markersize=3, label="mean", color="black"
@@ -67,6 +68,9 @@ def training_curves(metrics: list[dict[str, Any]], path: Path) -> None:
     validation.set(title="validation tasks", xlabel="meta-generation", ylabel="mean log10 gap")
     if validated:
         validation.legend(frameon=False)
+    for axes, task in zip(others, neuro_tasks, strict=True):
+        axes.plot(when, [entry["validation"]["neuroevolution"][task] for entry in validated], "o-", markersize=3)
+        axes.set(title=f"{task}, not trained on", xlabel="meta-generation", ylabel="test score of the elite")
     save(figure, path)
 
 
@@ -140,7 +144,7 @@ def curves_over_evaluations(curves: dict[str, tuple[np.ndarray, np.ndarray]], la
     save(figure, path)
 
 
-def learning_curves(panels: dict[str, dict[str, dict[str, list[float]]]], path: Path) -> None:
+def learning_curves(panels: dict[str, dict[str, dict[str, list]]], path: Path) -> None:
     """One panel a measure, one line an algorithm: mean over seeds, with its interval as a band."""
     figure = Figure(figsize=(5.6 * len(panels), 4), layout="constrained")
     for axes, (measure, curves) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):

@@ -117,12 +117,14 @@ def scores_of(curves: Sequence[Curve], measure: str) -> np.ndarray:
     return np.array([getattr(curve, measure) for curve in curves])
 
 
-def curve_summary(curves: Sequence[Curve], measure: str) -> dict[str, list[float]]:
+def curve_summary(curves: Sequence[Curve], measure: str) -> dict[str, list]:
     intervals = [mean_interval(scores) for scores in scores_of(curves, measure).T]
-    columns = zip(*intervals, strict=True)
-    return {"generations": [*curves[0].generations]} | dict(
-        zip(("mean", "low", "high"), map(list, columns), strict=True)
-    )
+    return {
+        "generations": curves[0].generations,
+        "mean": [values.mean for values in intervals],
+        "low": [values.low for values in intervals],
+        "high": [values.high for values in intervals],
+    }
 
 
 def result_table(report: dict[str, Any]) -> Table:
@@ -133,12 +135,21 @@ def result_table(report: dict[str, Any]) -> Table:
         "of the mean parent (95 %)",
         title=f"{report['task']}, {report['num_weights']:,} weights, {report['num_seeds']} seeds",
     )
-    for row in sorted(report["rows"], key=lambda row: row["final"]["elite"]["mean"], reverse=True):
-        table.add_row(row["algorithm"], f"{row['elite_ratio']:g}", *(interval(row["final"][m]) for m in MEASURES))
+    for row in neuro_rows(report):
+        table.add_row(*row)
     return table
 
 
+def neuro_rows(report: dict[str, Any]) -> list[list[str]]:
+    """The best first."""
+    rows = sorted(report["rows"], key=lambda row: row["final"]["elite"]["mean"], reverse=True)
+    return [
+        [row["algorithm"], f"{row['elite_ratio']:g}", *(interval(row["final"][measure]) for measure in MEASURES)]
+        for row in rows
+    ]
+
+
 def interval(values: dict[str, float]) -> str:
-    """Accuracies need three digits after the point, returns do not."""
+    """Small scores need more digits after the point than large ones."""
     digits = 3 if max(map(abs, values.values())) <= 1.0 else 1
     return f"{values['mean']:.{digits}f} [{values['low']:.{digits}f}, {values['high']:.{digits}f}]"

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from lga.studies.neuro import neuro_rows
+
 BLOCK = re.compile(r"(<!-- begin (?P<name>\w+) (?P<file>\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -64,11 +66,17 @@ def bbob(report: dict[str, Any]) -> str:
     return markdown_table(["library", "evaluations per second", "lga is faster by"], rows)
 
 
+def neuro(report: dict[str, Any]) -> str:
+    header = ["algorithm", "elite ratio", f"{report['score']} of the elite (95 %)", "of the mean parent (95 %)"]
+    return markdown_table(header, neuro_rows(report))
+
+
 RENDERERS: dict[str, Callable[[Any], str]] = {
     "quickstart": quickstart,
     "generation": generation,
     "meta_training": meta_training,
     "bbob": bbob,
+    "neuro": neuro,
 }
 
 

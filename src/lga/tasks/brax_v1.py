@@ -5,6 +5,8 @@ whether a value is a `jax.interpreters.batching.BatchTracer`, a name that JAX no
 where it is missing, before `brax.v1` is imported; where JAX has it, nothing is touched.
 """
 
+from contextlib import redirect_stderr
+from io import StringIO
 from typing import Any
 
 from jax.interpreters import batching
@@ -21,6 +23,8 @@ def restore_batch_tracer() -> None:
 def environments() -> Any:
     """The module `brax.v1.envs`."""
     restore_batch_tracer()
-    from brax.v1 import envs
+    # Its import of gym prints a page about gym's end.
+    with redirect_stderr(StringIO()):
+        from brax.v1 import envs
 
     return envs

@@ -105,9 +105,9 @@ def load_digits() -> Images:
     except ImportError as error:
         raise ImportError("the digits come with scikit-learn: pip install 'lga[neuro]'.") from error
     images, labels = datasets.load_digits(return_X_y=True)
-    images = (images.reshape(-1, 8, 8, 1) / 16.0).astype(np.float32)
+    images = np.asarray(images, np.float32).reshape(-1, 8, 8, 1) / np.float32(16.0)
+    labels = np.asarray(labels, np.int32)
     testing = np.arange(len(images)) % SPLIT_PARTS == 0
-    labels = labels.astype(np.int32)
     return Images(images[~testing], labels[~testing], images[testing], labels[testing])
 
 

@@ -37,7 +37,7 @@ TINY = Scale(8, 6, 2, TaskSize(4, 20, num_steps=10), sigma0=0.1)
 
 
 def run(task, entry, scale, file, seed=0, report=lambda done: None, name="digits"):
-    return measured_run(task, entry, scale, seed, file, cell_of(name, entry, scale, seed), report)
+    return measured_run(name, task, entry, scale, seed, file, report)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

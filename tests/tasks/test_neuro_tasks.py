@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from lga.bench.neuro import scale_of
 from lga.tasks import brax_v1
 from lga.tasks.control import gymnax_environment
 from lga.tasks.neuro import TaskSize, members_at_once
@@ -109,6 +110,16 @@ def test_convolutional_networks_take_turns_on_a_cpu_and_others_fill_the_budget()
     assert members_at_once(2**40, 1.0, convolutional=False) == 1
     if jax.default_backend() == "cpu":
         assert members_at_once(2**20, 1.0, convolutional=True) == 1
+
+
+@pytest.mark.parametrize("name", ["mnist", "minatar-breakout"])
+def test_a_generation_of_the_papers_size_takes_less_than_four_gib(name):
+    scale = scale_of(name, "paper")
+    task = neuro_task(name, scale.task)
+    genomes = jax.ShapeDtypeStruct((scale.num_children, task.num_weights), jnp.float32)
+    program = jax.jit(task.evaluate).lower(jax.random.key(0), task.init(), genomes).compile()
+    memory = program.memory_analysis()
+    assert memory.temp_size_in_bytes + memory.argument_size_in_bytes + memory.output_size_in_bytes < 4 * 2**30
 
 
 def test_names_that_jax_has_are_left_alone(monkeypatch):

@@ -26,7 +26,7 @@ def countdown(lengths):
         observation = jnp.stack([count.astype(jnp.float32), episode.astype(jnp.float32)])
         return (count, episode), observation, action + 1.0, count >= jnp.asarray(lengths)[episode]
 
-    return Environment(reset, step, (2,))
+    return Environment(reset, step, (2,), 1)
 
 
 def keys(count):
@@ -121,7 +121,9 @@ def test_all_members_meet_the_same_luck_and_every_step_its_own():
     episode_keys = jax.random.split(jax.random.key(0), 3)
 
     def of_member(genome):
-        return play(episode_keys, Environment(reset, step, (2,)), policy, no_statistics((2,)), genome, num_steps=4)[0]
+        return play(episode_keys, Environment(reset, step, (2,), 1), policy, no_statistics((2,)), genome, num_steps=4)[
+            0
+        ]
 
     first, second = (of_member(jnp.full(NETWORK.num_weights, value)) for value in (0.0, 1.0))
     jax.effects_barrier()

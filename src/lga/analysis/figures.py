@@ -154,7 +154,8 @@ def learning_curves(panels: dict[str, dict[str, dict[str, list]]], path: Path) -
                 curve["generations"], curve["low"], curve["high"], color=line.get_color(), alpha=0.15, linewidth=0
             )
         axes.set(xlabel="generation", title=measure)
-    figure.axes[0].legend(frameon=False, fontsize=8)
+    lines, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(lines, names, loc="outside lower center", ncols=len(names), frameon=False, fontsize=8)
     save(figure, path)
 
 

@@ -126,22 +126,22 @@ def evaluations_compiled(task: NeuroTask) -> NeuroTask:
 
 
 def measured_run(
+    task_name: str,
     task: NeuroTask,
     entry: Contender,
     scale: Scale,
     seed: int,
     file: Path,
-    cell: dict[str, Any],
     report: Callable[[int], None],
 ) -> Curve:
-    """The test scores of one run. Its file holds how far it has come, and is only trusted for an equal `cell`."""
-    algorithm = compiled(entry.build(scale.num_children, entry.elite_ratio))
-    key_run, key_test = jax.random.split(jax.random.key(seed))
-
+    """The test scores of one run. Its file holds how far it has come; `report` is called with that number."""
+    cell = cell_of(task_name, entry, scale, seed)
     saved = load_run(file, cell)
     report(saved.done)
     if saved.done == scale.num_generations:
         return saved.curve
+    algorithm = compiled(entry.build(scale.num_children, entry.elite_ratio))
+    key_run, key_test = jax.random.split(jax.random.key(seed))
     evolution = start(jax.random.fold_in(key_run, 0), algorithm, task, scale.sigma0)
     if saved.done:
         evolution = restored(evolution, saved.tensors)
@@ -171,7 +171,7 @@ class SavedRun(NamedTuple):
 
 
 def save_run(file: Path, cell: dict[str, Any], done: int, curve: Curve, evolution: Evolution | None) -> None:
-    """A finished run needs no state."""
+    """A finished run leaves its curve alone: None has no tensors."""
     save_tensors(file, named_leaves(evolution), {"cell": cell, "done": done, "curve": curve._asdict()})
 
 

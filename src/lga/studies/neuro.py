@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from lga.analysis import figures
-from lga.bench.neuro import Contender, Curve, Scale, cell_of, contender, evaluations_compiled, measured_run
+from lga.bench.neuro import Contender, Curve, Scale, contender, evaluations_compiled, measured_run
 from lga.bench.statistics import mean_interval
 from lga.core.checks import require_positive_integer
 from lga.core.weights_io import write_atomically
@@ -76,8 +76,7 @@ def run_all(
                     progress.update(bar, completed=before + done)
 
                 file = folder / f"{task_name}-{entry.name}-{seed}.safetensors"
-                cell = cell_of(task_name, entry, scale, seed)
-                curves[entry.name].append(measured_run(task, entry, scale, seed, file, cell, advance))
+                curves[entry.name].append(measured_run(task_name, task, entry, scale, seed, file, advance))
                 before += scale.num_generations
                 if not console.is_terminal:
                     final = curves[entry.name][-1]

@@ -22,6 +22,8 @@ class Environment(NamedTuple):
     step: Callable[[Key[Array, ""], Any, Array], tuple[Any, Float[Array, "*shape"], Float[Array, ""], Array]]
     """(key, env_state, action) -> (env_state, observation, reward, done)"""
     observation_shape: tuple[int, ...]
+    num_actions: int
+    """Choices, or numbers that are chosen."""
 
 
 class Policy(NamedTuple):

@@ -21,7 +21,7 @@ PEERS = {
 
 
 def played(game):
-    """The number of actions, and random episodes: actions, observations, rewards, ends, and what Asterix would spawn."""
+    """Number of actions, and random episodes: actions, observations, rewards, ends, and what Asterix would spawn."""
     environment = gymnax_environment(game, game)
 
     def episode(key):

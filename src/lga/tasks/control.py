@@ -13,7 +13,7 @@ from lga.tasks.networks import Convolution, cnn, mlp
 from lga.tasks.neuro import NeuroEntry, NeuroTask, TaskSize, map_members, members_at_once
 from lga.tasks.rollout import Environment, Policy, Statistics, merged, no_statistics, play
 
-# A step needs this many copies of what an episode carries: the compiler told 3 for pendulum, 7 for hopper, 8 for Breakout.
+# What a step needs, in copies of what an episode carries. Compiled programs have 3 (pendulum) to 8 (Breakout) of them.
 WORKING_COPIES = 8
 PENDULUM_TORQUE = 2.0
 MISSING = "{task} needs {package}: pip install 'lga[neuro]'."

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from lga.core.tree import tree_dataclass
 from lga.tasks.networks import Network
@@ -70,11 +70,11 @@ def merged(statistics: Statistics, parts: Statistics) -> Statistics:
 class Lanes:
     """K episodes side by side."""
 
-    step: Any
+    step: Int[Array, ""]
     env_state: Any
     observation: Float[Array, "k *shape"]
     total: Float[Array, " k"]
-    alive: Any
+    alive: Bool[Array, " k"]
     seen: Statistics
 
 
@@ -90,21 +90,23 @@ def play(
 ) -> tuple[Float[Array, " k"], Statistics]:
     """The return of each episode, and the sums of what was observed (deviations from the given mean)."""
     num_episodes = episode_keys.shape[0]
+    reset_keys, step_keys = jax.vmap(jax.random.split, out_axes=1)(episode_keys)
 
     def start() -> Lanes:
-        env_state, observation = jax.vmap(environment.reset)(episode_keys)
-        alive = jnp.ones(num_episodes, bool)
+        env_state, observation = jax.vmap(environment.reset)(reset_keys)
         nothing = no_statistics(environment.observation_shape)
+        alive = jnp.ones(num_episodes, bool)
         return Lanes(jnp.zeros((), jnp.int32), env_state, observation, jnp.zeros(num_episodes), alive, nothing)
 
-    def unfinished(lanes: Lanes) -> Array:
+    def unfinished(lanes: Lanes) -> Bool[Array, ""]:
         return (lanes.step < num_steps) & jnp.any(lanes.alive)
 
     def advance(lanes: Lanes) -> Lanes:
-        # Key and step decide all luck, so that every member of a generation meets the same. Reset used the bare key.
-        keys = jax.vmap(lambda key: jax.random.split(jax.random.fold_in(key, lanes.step + 1)))(episode_keys)
-        inputs = lanes.observation
+        # Episode and step decide all luck, so that every member of a generation meets the same.
+        keys = jax.vmap(lambda key: jax.random.split(jax.random.fold_in(key, lanes.step)))(step_keys)
+        inputs, seen = lanes.observation, lanes.seen
         if policy.normalise:
+            seen = observed(seen, statistics.mean, inputs, lanes.alive)
             inputs = jax.vmap(lambda observation: normalised(statistics, observation))(inputs)
         actions = jax.vmap(policy.act)(keys[:, 0], policy.network.apply(genome, inputs))
         env_state, observation, reward, done = jax.vmap(environment.step)(keys[:, 1], lanes.env_state, actions)
@@ -114,9 +116,7 @@ def play(
             observation=observation,
             total=lanes.total + jnp.where(lanes.alive, reward, 0.0),
             alive=lanes.alive if full_episode_sum else lanes.alive & ~done,
-            seen=observed(lanes.seen, statistics.mean, lanes.observation, lanes.alive)
-            if policy.normalise
-            else lanes.seen,
+            seen=seen,
         )
 
     played = jax.lax.while_loop(unfinished, advance, start())
@@ -124,7 +124,7 @@ def play(
 
 
 def observed(
-    seen: Statistics, mean: Float[Array, "*shape"], observation: Float[Array, "k *shape"], alive: Array
+    seen: Statistics, mean: Float[Array, "*shape"], observation: Float[Array, "k *shape"], alive: Bool[Array, " k"]
 ) -> Statistics:
     """Sums over the living episodes. An observation that is not finite would spoil the statistics for good."""
     axes = tuple(range(1, observation.ndim))

@@ -87,8 +87,11 @@ def test_a_missing_file_without_network_says_what_to_do(folder):
         data.load_images("mnist")
 
 
-def test_missing_train_images_split_the_test_images_and_the_note_says_so(folder, files):
+def test_missing_train_images_may_split_the_test_images_and_the_note_says_so(folder, files, monkeypatch):
     (folder / TRAIN_IMAGES).unlink()
+    with pytest.raises(OSError, match=f"{TRAIN_IMAGES} is missing"):
+        data.load_images("mnist")
+    monkeypatch.setitem(data.SOURCES, "mnist", data.SOURCES["mnist"]._replace(splits_test_images=True))
     images = data.load_images("mnist")
     assert len(images.train) == 8
     assert len(images.test) == 2
@@ -96,7 +99,8 @@ def test_missing_train_images_split_the_test_images_and_the_note_says_so(folder,
     assert "its 10 test images are split into 8 for training and 2 for testing" in images.note
 
 
-def test_a_damaged_train_file_is_no_reason_to_split(folder):
+def test_a_damaged_train_file_is_no_reason_to_split(folder, monkeypatch):
+    monkeypatch.setitem(data.SOURCES, "mnist", data.SOURCES["mnist"]._replace(splits_test_images=True))
     (folder / TRAIN_IMAGES).write_bytes(b"nonsense")
     with pytest.raises(ValueError, match=f"{TRAIN_IMAGES} is damaged"):
         data.load_images("mnist")

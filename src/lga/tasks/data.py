@@ -39,6 +39,8 @@ class Source(NamedTuple):
     mirror: str
     sha256: dict[str, str]
     """Of the content, for mirrors compress it in different ways; of the compressed file where only that is known."""
+    splits_test_images: bool = False
+    """Whether its test images are split where its train images cannot be had."""
 
 
 TRAIN_IMAGES, TRAIN_LABELS = "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"
@@ -74,6 +76,7 @@ SOURCES: dict[str, Source] = {
             TEST_IMAGES: "76fbd229ce87db80dd281af5e6670de4ad0e42fb30a7bd643972994c47c1f42e",
             TEST_LABELS: "a11dc742be8e781a40a92f53d6a4957e7b7d36df2faa097659131ebfd8fd60c6",
         },
+        splits_test_images=True,
     ),
 }
 
@@ -83,12 +86,14 @@ def data_directory() -> Path:
 
 
 def load_images(name: str) -> Images:
-    """A data set of 28 x 28 images. Where only its test images can be had, these are split, and the note says so."""
+    """A data set of 28 x 28 images. Where K-MNIST's train images cannot be had, its test images are split."""
     source = SOURCES[name]
     test, test_labels = read_pair(source, TEST_IMAGES, TEST_LABELS)
     try:
         train, train_labels = read_pair(source, TRAIN_IMAGES, TRAIN_LABELS)
     except OSError:
+        if not source.splits_test_images:
+            raise
         cut = len(test) - len(test) // SPLIT_PARTS
         note = (
             f"The train images of {name} cannot be had here: its {len(test):,} test images are split into {cut:,} for "

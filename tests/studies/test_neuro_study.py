@@ -25,7 +25,8 @@ def test_a_study_writes_results_curves_and_a_table(tmp_path):
         assert row["curves"]["elite"]["generations"] == [2, 3]
         assert row["final"]["elite"]["mean"] == pytest.approx(sum(row["per_seed"]["elite"]) / 2)
     assert "gaussian_ga" in screen.getvalue()
-    table = RENDERERS["neuro"](report).splitlines()
+    settings, _, *table = RENDERERS["neuro"](report).splitlines()
+    assert settings.startswith("1,370 weights, 2 seeds; 8 children, 3 generations")
     assert len(table) == 2 + len(algorithms)
     assert table[0].startswith("| algorithm | elite ratio | test accuracy of the elite (95 %)")
 

@@ -142,13 +142,13 @@ def result_table(report: dict[str, Any]) -> Table:
 def neuro_rows(report: dict[str, Any]) -> list[list[str]]:
     """The best first."""
     rows = sorted(report["rows"], key=lambda row: row["final"]["elite"]["mean"], reverse=True)
+    largest = max(abs(value) for row in rows for final in row["final"].values() for value in final.values())
+    digits = 3 if largest <= 1 else 2 if largest < 10 else 1
+
+    def interval(final: dict[str, float]) -> str:
+        return f"{final['mean']:.{digits}f} [{final['low']:.{digits}f}, {final['high']:.{digits}f}]"
+
     return [
         [row["algorithm"], f"{row['elite_ratio']:g}", *(interval(row["final"][measure]) for measure in MEASURES)]
         for row in rows
     ]
-
-
-def interval(values: dict[str, float]) -> str:
-    """Small scores need more digits after the point than large ones."""
-    digits = 3 if max(map(abs, values.values())) <= 1.0 else 1
-    return f"{values['mean']:.{digits}f} [{values['low']:.{digits}f}, {values['high']:.{digits}f}]"

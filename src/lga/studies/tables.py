@@ -69,10 +69,12 @@ def bbob(report: dict[str, Any]) -> str:
 def neuro(report: dict[str, Any]) -> str:
     scale = report["scale"]
     judged, tested = scale["task"]["num_evaluations"], scale["task"]["num_tests"]
+    # A data set may have fewer test images.
+    tests = f"up to {tested:,} images" if report["score"] == "test accuracy" else f"{tested:,} episodes"
     settings = (
         f"{report['num_weights']:,} weights, {report['num_seeds']} seeds; {scale['num_children']} children, "
         f"{scale['num_generations']} generations, initial rate {scale['sigma0']:g}; judged by {judged:,} and tested by "
-        f"{tested:,} {'images' if report['score'] == 'test accuracy' else 'episodes'}. {report['note']}"
+        f"{tests}. {report['note']}"
     )
     header = ["algorithm", "elite ratio", f"{report['score']} of the elite (95 %)", "of the mean parent (95 %)"]
     return f"{settings.strip()}\n\n{markdown_table(header, neuro_rows(report))}"

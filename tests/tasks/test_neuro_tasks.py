@@ -35,6 +35,7 @@ def test_fitness_is_fixed_by_the_key_and_the_same_for_each_member_alone(name):
     again, _ = evaluate(jax.random.key(0), task.init(), genomes)
     np.testing.assert_array_equal(fitness, again)
     other, _ = evaluate(jax.random.key(1), state, genomes)
+    assert np.isfinite(np.asarray(other)).all()
     assert not np.array_equal(fitness, other) or name.startswith("minatar")
     alone = jnp.concatenate([evaluate(jax.random.key(0), task.init(), genome[None])[0] for genome in genomes])
     np.testing.assert_allclose(fitness, alone, rtol=2e-3, atol=2e-3)

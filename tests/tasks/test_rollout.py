@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from lga.tasks.networks import mlp
-from lga.tasks.rollout import Environment, Policy, merged, no_statistics, normalised, play
+from lga.tasks.rollout import Environment, Policy, merged, no_statistics, normalised, observed, play
 
 NETWORK = mlp((2, 1))
 
@@ -85,6 +85,15 @@ def test_statistics_are_those_of_the_observations_that_were_acted_on():
     standard = jax.vmap(lambda row: normalised(statistics, row))(jnp.asarray(rows, jnp.float32))
     np.testing.assert_allclose(np.mean(standard, axis=0), 0.0, atol=1e-5)
     np.testing.assert_allclose(np.std(standard, axis=0), 1.0, rtol=1e-4)
+
+
+def test_features_that_never_vary_are_normalised_to_zero():
+    constants = jnp.asarray(np.random.default_rng(0).normal(size=200), jnp.float32)
+    alone = no_statistics(constants.shape)
+    seen = observed(alone, alone.mean, jnp.broadcast_to(constants, (37, 200)), jnp.ones(37, bool))
+    statistics = merged(alone, jax.tree.map(lambda leaf: leaf[None], seen))
+    assert float(statistics.squares.min()) >= 0.0
+    np.testing.assert_allclose(normalised(statistics, constants), 0.0, atol=1e-3)
 
 
 def test_nothing_is_normalised_before_anything_was_seen():

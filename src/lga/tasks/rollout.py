@@ -63,7 +63,9 @@ def merged(statistics: Statistics, parts: Statistics) -> Statistics:
     count, offset, squares = (jnp.sum(leaf, axis=0) for leaf in (parts.count, parts.mean, parts.squares))
     total = statistics.count + count
     shift = offset / jnp.maximum(total, 1.0)
-    return Statistics(total, statistics.mean + shift, statistics.squares + squares - total * shift**2)
+    # Of a feature that never varies, rounding can leave a little less than nothing.
+    spread = jnp.maximum(statistics.squares + squares - total * shift**2, 0.0)
+    return Statistics(total, statistics.mean + shift, spread)
 
 
 @tree_dataclass

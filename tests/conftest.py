@@ -5,8 +5,12 @@ import tempfile
 from pathlib import Path
 
 import jax
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+from lga.tasks import vision
+from lga.tasks.data import Images
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 # Tests compile the same programs over and over, in several processes.
@@ -36,3 +40,15 @@ def ranks_promoted():
     """For evosax, whose code adds vectors to matrices."""
     with jax.numpy_rank_promotion("allow"):
         yield
+
+
+@pytest.fixture
+def random_images(monkeypatch):
+    """Random images stand for those of the data files."""
+    generator = np.random.default_rng(0)
+
+    def part(number):
+        return generator.random((number, 28, 28, 1), dtype=np.float32), np.arange(number, dtype=np.int32) % 10
+
+    images = Images(*part(40), *part(20))
+    monkeypatch.setattr(vision, "cached_images", lambda name: images)

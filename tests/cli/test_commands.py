@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from lga.cli import COMMANDS, main
+from lga.cli import COMMANDS, function_of, main
 from lga.operators.theta import init_theta, save_theta
 
 
@@ -29,11 +29,36 @@ def test_help_names_every_command(monkeypatch, capsys):
     assert all(name in listing for name in COMMANDS)
 
 
+def functions_named_in(commands):
+    for _, command in commands.values():
+        yield from functions_named_in(command) if isinstance(command, dict) else [command]
+
+
+@pytest.mark.parametrize("command", functions_named_in(COMMANDS))
+def test_every_command_has_its_function(command):
+    assert callable(function_of(command, "lga"))
+
+
+def test_a_missing_package_is_named_with_what_to_install(monkeypatch, capsys):
+    monkeypatch.delitem(sys.modules, "lga.cli.bench", raising=False)
+    monkeypatch.setitem(sys.modules, "lga.studies.bbob", None)
+    with pytest.raises(SystemExit, match="2"):
+        lga(monkeypatch, "bench", "bbob")
+    assert "needs the package lga.studies.bbob, which is not installed: pip install" in capsys.readouterr().err
+
+
 def test_task_list_shows_all_functions_with_their_group(monkeypatch, capsys):
     lga(monkeypatch, "tasks", "list")
     listing = capsys.readouterr().out
     assert "griewank_rosenbrock" in listing
     assert listing.count("hold-out") == 14
+
+
+def test_task_list_shows_neuroevolution_tasks(monkeypatch, capsys):
+    lga(monkeypatch, "tasks", "list")
+    listing = capsys.readouterr().out
+    assert "minatar-breakout" in listing
+    assert "ur5e" in listing
 
 
 def test_weights_info_tells_the_provenance(monkeypatch, capsys, weight_file):
@@ -60,6 +85,10 @@ def test_export_copies_weights_and_overwrites_nothing(monkeypatch, capsys, weigh
         (["train", "--preset", "smoke", "--meta-population", "7"], "meta_population is 7, but must be even"),
         (["train", "--preset", "smoke", "--dims", "9", "3"], "dims is .9, 3., but the smaller number must come first"),
         (["train", "--preset", "smoke", "--num-processes", "2"], "coordinator must name the first process"),
+        (["bench", "neuro", "--task", "pong"], "task is 'pong', but must be one of: .*ur5e"),
+        (["bench", "neuro", "--task", "digits", "--algorithms", "adam"], "name is 'adam', but must be one of"),
+        (["bench", "neuro", "--task", "digits", "--seeds", "0"], "seeds is 0, but must be a whole number"),
+        (["bench", "neuro", "--task", "digits", "--memory-gib", "0"], "memory_gib is 0.0, but must be more than 0"),
     ],
 )
 def test_mistakes_end_in_one_sentence(monkeypatch, capsys, tmp_path, arguments, sentence):
@@ -69,6 +98,7 @@ def test_mistakes_end_in_one_sentence(monkeypatch, capsys, tmp_path, arguments, 
     # The number of devices is set before JAX starts, and here it runs already.
     monkeypatch.setattr("lga.cli.train.use_cores", lambda count: None)
     monkeypatch.setattr("lga.cli.train.use_compilation_cache", lambda: None)
+    monkeypatch.setattr("lga.cli.bench_neuro.use_compilation_cache", lambda: None)
     with pytest.raises(SystemExit, match="2"):
         lga(monkeypatch, *arguments)
     error = capsys.readouterr().err

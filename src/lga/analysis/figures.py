@@ -51,13 +51,14 @@ def bbob_contours(out_dir: Path | str, instance: int = 1, resolution: int = 200)
 
 
 def training_curves(metrics: list[dict[str, Any]], path: Path) -> None:
-    """Outcome of training and validation score over meta-generations."""
-    figure = Figure(figsize=(10, 3.6), layout="constrained")
-    outcome, validation = figure.subplots(1, 2)
+    """Outcome of training and validation score over meta-generations, and neuroevolution if it was validated on."""
+    validated = [entry for entry in metrics if "validation" in entry]
+    neuro_tasks = list(validated[0]["validation"].get("neuroevolution", {})) if validated else []
+    figure = Figure(figsize=(5 * (2 + len(neuro_tasks)), 3.6), layout="constrained")
+    outcome, validation, *others = figure.subplots(1, 2 + len(neuro_tasks))
     generations = [entry["meta_generation"] for entry in metrics]
     outcome.plot(generations, [entry["median_log10_outcome"] for entry in metrics], color="tab:gray", linewidth=1)
     outcome.set(title="training tasks", xlabel="meta-generation", ylabel="median log10 gap of all candidates")
-    validated = [entry for entry in metrics if "validation" in entry]
     when = [entry["meta_generation"] for entry in validated]
     validation.plot(
         when, [entry["validation"]["score"] for entry in validated], "o-", markersize=3, label="mean", color="black"
@@ -68,6 +69,9 @@ def training_curves(metrics: list[dict[str, Any]], path: Path) -> None:
     validation.set(title="validation tasks", xlabel="meta-generation", ylabel="mean log10 gap")
     if validated:
         validation.legend(frameon=False)
+    for axes, task in zip(others, neuro_tasks, strict=True):
+        axes.plot(when, [entry["validation"]["neuroevolution"][task] for entry in validated], "o-", markersize=3)
+        axes.set(title=f"{task}, not trained on", xlabel="meta-generation", ylabel="test score of the elite")
     save(figure, path)
 
 
@@ -168,8 +172,8 @@ def curves_over_evaluations(curves: dict[str, tuple[np.ndarray, np.ndarray]], la
     lines(curves, "evaluations", label, path)
 
 
-def learning_curves(curves: dict[str, tuple[np.ndarray, np.ndarray]], label: str, path: Path) -> None:
-    lines(curves, "meta-generation", label, path)
+def validation_curves(curves: dict[str, tuple[np.ndarray, np.ndarray]], path: Path) -> None:
+    lines(curves, "meta-generation", "validation: mean log10 gap", path)
 
 
 def lines(curves: dict[str, tuple[np.ndarray, np.ndarray]], across: str, label: str, path: Path) -> None:
@@ -181,6 +185,21 @@ def lines(curves: dict[str, tuple[np.ndarray, np.ndarray]], across: str, label: 
         axes.plot(where, values, label=name, linewidth=width, color="black" if number == 0 else None)
     axes.set(xlabel=across, ylabel=label)
     axes.legend(frameon=False, fontsize=7)
+    save(figure, path)
+
+
+def learning_curves(panels: dict[str, dict[str, dict[str, list]]], path: Path) -> None:
+    """One panel a measure, one line an algorithm: mean over seeds, with its interval as a band."""
+    figure = Figure(figsize=(5.6 * len(panels), 4), layout="constrained")
+    for axes, (measure, curves) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
+        for name, curve in curves.items():
+            (line,) = axes.plot(curve["generations"], curve["mean"], label=name, linewidth=1.4)
+            axes.fill_between(
+                curve["generations"], curve["low"], curve["high"], color=line.get_color(), alpha=0.15, linewidth=0
+            )
+        axes.set(xlabel="generation", title=measure)
+    lines, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(lines, names, loc="outside lower center", ncols=len(names), frameon=False, fontsize=8)
     save(figure, path)
 
 

@@ -2,41 +2,44 @@
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 
-from lga.cli import bench, info, minimize, quickstart, tasks, train, weights
+# What each command does, and the function that does it. Modules are imported on use, so that a command needs only the
+# extras of its own.
+Commands = dict[str, "tuple[str, str | Commands]"]
 
-Command = Callable[[list[str]], None]
-
-COMMANDS: dict[str, tuple[str, Command | dict[str, tuple[str, Command]]]] = {
-    "quickstart": ("discover a genetic algorithm, test it on unseen functions, write a report", quickstart.main),
-    "minimize": ("minimise what a command prints or a Python function returns", minimize.main),
-    "info": ("which kernel is in use, versions and devices", info.main),
-    "train": ("meta-train a learned genetic algorithm", train.main),
+COMMANDS: Commands = {
+    "quickstart": ("discover a genetic algorithm, test it on unseen functions, write a report", "quickstart:main"),
+    "minimize": ("minimise what a command prints or a Python function returns", "minimize:main"),
+    "info": ("which kernel is in use, versions and devices", "info:main"),
+    "train": ("meta-train a learned genetic algorithm", "train:main"),
     "bench": (
         "comparisons",
         {
-            "bbob": ("learned and hand-designed algorithms on BBOB", bench.bbob_main),
-            "generalisation": ("other population sizes, dimensions and horizons", bench.generalisation_main),
-            "additions": ("what each addition to the paper's algorithm brings", bench.additions_main),
-            "coco": ("a learned algorithm under COCO's observer, for cocopp", bench.coco_main),
+            "bbob": ("learned and hand-designed algorithms on BBOB", "bench:bbob_main"),
+            "generalisation": ("other population sizes, dimensions and horizons", "bench:generalisation_main"),
+            "additions": ("what each addition to the paper's algorithm brings", "bench:additions_main"),
+            "coco": ("a learned algorithm under COCO's observer, for cocopp", "bench:coco_main"),
+            "neuro": ("learned and hand-designed algorithms on neuroevolution tasks", "bench_neuro:main"),
         },
     ),
     "weights": (
         "installed weights",
         {
-            "list": ("what is installed", weights.list_main),
-            "info": ("where weights come from", weights.info_main),
-            "export": ("copy weights to a file", weights.export_main),
+            "list": ("what is installed", "weights:list_main"),
+            "info": ("where weights come from", "weights:info_main"),
+            "export": ("copy weights to a file", "weights:export_main"),
         },
     ),
     "tasks": (
         "benchmark functions",
         {
-            "list": ("all functions and their families", tasks.list_main),
-            "show": ("pictures of all functions in two dimensions", tasks.show_main),
+            "list": ("all functions and their families", "tasks:list_main"),
+            "show": ("pictures of all functions in two dimensions", "tasks:show_main"),
         },
     ),
 }
+EXTRAS = "train,bench,neuro"
 
 
 def main() -> None:
@@ -48,7 +51,7 @@ def main() -> None:
         sys.exit(2)
 
 
-def dispatch(program: str, commands, args: list[str]) -> None:
+def dispatch(program: str, commands: Commands, args: list[str]) -> None:
     if not args or args[0] in ("-h", "--help"):
         width = max(map(len, commands))
         print(f"usage: {program} COMMAND ...\n")
@@ -62,4 +65,14 @@ def dispatch(program: str, commands, args: list[str]) -> None:
     if isinstance(command, dict):
         dispatch(f"{program} {args[0]}", command, args[1:])
     else:
-        command(args[1:])
+        function_of(command, f"{program} {args[0]}")(args[1:])
+
+
+def function_of(command: str, program: str) -> Callable[[list[str]], None]:
+    module, function = command.split(":")
+    try:
+        return getattr(import_module(f"lga.cli.{module}"), function)
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"`{program}` needs the package {error.name}, which is not installed: pip install 'lga[{EXTRAS}]'."
+        ) from error

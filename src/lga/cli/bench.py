@@ -9,7 +9,8 @@ from lga.bench.bbob import Protocol
 from lga.bench.coco import CocoSettings, run_coco
 from lga.cli.devices import use_compilation_cache, use_cores
 from lga.cli.screen import table_console
-from lga.cli.weights import find
+from lga.cli.weights import find, loaded
+from lga.operators.evosax_weights import EVOSAX_LGA
 from lga.operators.theta import load_theta
 from lga.studies.additions import AdditionsConfig, additions_study
 from lga.studies.bbob import bbob_study
@@ -23,20 +24,19 @@ def bbob_main(args: list[str]) -> None:
 
 
 def run_bbob(
-    weights: tuple[str, ...],
+    weights: tuple[str, ...] = ("lga-1", "lga-paper", EVOSAX_LGA),
     out: Path = Path("results/bbob"),
     protocol: tyro.conf.OmitArgPrefixes[Protocol] = PAPER,
 ) -> None:
     """Compare learned GAs with hand-designed algorithms on BBOB, by the paper's protocol.
 
     Args:
-        weights: Installed names or files of the learned GAs; the first is the one that all others are compared with.
+        weights: Installed names or files of learned GAs, or evosax-lga; all others are compared with the first.
         out: Folder of the results; what is there already is not computed again.
         protocol: Functions, dimensions, budgets and instances.
     """
     use_compilation_cache()
-    thetas = {Path(name).stem if Path(name).is_file() else name: load_theta(find(name))[0] for name in weights}
-    bbob_study(protocol, thetas, out, table_console())
+    bbob_study(protocol, loaded(weights, protocol.num_dims), out, table_console())
 
 
 def coco_main(args: list[str]) -> None:

@@ -19,7 +19,7 @@ def show_main(args: list[str]) -> None:
 
 
 def list_tasks() -> None:
-    """All benchmark functions: name, COCO id, group, family, and whether they are for training or held out."""
+    """All benchmark functions and neuroevolution tasks: name, number, group, and whether they are trained on."""
     table = Table(*registry.Row._fields)
     for row in registry.rows():
         table.add_row(row.name, row.benchmark, str(row.number), row.group, ", ".join(row.families), row.split)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,8 @@ from rich.table import Table
 
 from lga.cli.screen import table_console
 from lga.core.checks import require, require_known
-from lga.operators.theta import config_of, installed_weights, load_theta, ravel_theta
+from lga.operators.evosax_weights import EVOSAX_LGA, evosax_theta
+from lga.operators.theta import Theta, config_of, installed_weights, load_theta, ravel_theta
 
 Name = Annotated[str, tyro.conf.Positional]
 
@@ -70,3 +72,12 @@ def find(name: str) -> Path:
         return Path(name)
     require_known("name", name, installed_weights())
     return installed_weights()[name]
+
+
+def loaded(names: Iterable[str], num_dims: int) -> dict[str, Theta]:
+    """Weights by the names that a comparison shows: installed ones, files, and evosax's."""
+    return {label(name): evosax_theta(num_dims) if name == EVOSAX_LGA else load_theta(find(name))[0] for name in names}
+
+
+def label(name: str) -> str:
+    return Path(name).stem if Path(name).is_file() else name

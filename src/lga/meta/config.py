@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lga.core.checks import require, require_known, require_positive_integer
+from lga.meta.neuro_validation import VALIDATION_TASKS
 from lga.operators.theta import ThetaConfig
 from lga.tasks import bbob
 
@@ -67,6 +68,8 @@ class MetaConfig:
 
     validate_every: int = 25
     """Meta-generations between two validations."""
+    validation_tasks: tuple[str, ...] = ()
+    """Neuroevolution tasks that are validated on as well (pendulum, mnist-14, digits); they do not choose the best."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -122,6 +125,8 @@ def check(config: MetaConfig) -> None:
     )
     for model in config.noise:
         require_known("noise", model, bbob.NOISE_MODELS)
+    for task in config.validation_tasks:
+        require_known("validation_tasks", task, VALIDATION_TASKS)
     _ = config.theta_config, config.functions
 
 

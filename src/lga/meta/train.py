@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from lga.meta.config import MetaConfig
+from lga.meta.neuro_validation import neuro_validator
 from lga.meta.optimizers import meta_optimizer
 from lga.meta.run_directory import BEST, FINAL, RunDirectory, load_checkpoint
 from lga.meta.search_space import search_space
@@ -50,6 +51,7 @@ def _train(config, directory, writer, memory_gib, report) -> Theta:
     step = meta_step(config, optimizer, member_mesh(config, chunk), chunk)
     protocol = ValidationProtocol(functions=config.functions)
     validate = validator(protocol, config.elite_ratio)
+    validate_neuro = neuro_validator(config.validation_tasks, config.elite_ratio)
     fresh = on_host(optimizer.init(jax.random.key(config.seed)))
     done, state, best = load_checkpoint(directory, fresh)
     if writer:
@@ -81,6 +83,8 @@ def _train(config, directory, writer, memory_gib, report) -> Theta:
         at_end = meta_generation == config.meta_generations
         if meta_generation % config.validate_every == 0 or at_end:
             validation = validate(weights(state))
+            if config.validation_tasks:
+                validation["neuroevolution"] = validate_neuro(weights(state))
             entry["validation"] = validation
             if best is None or validation["score"] < best["validation"]["score"]:
                 best = {"meta_generation": meta_generation, "validation": validation}

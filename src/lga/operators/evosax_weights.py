@@ -12,6 +12,18 @@ import numpy as np
 from lga.core.checks import require
 from lga.operators.theta import NUM_FEATURES, AttentionTheta, Dense, Heads, ReadoutTheta, SelectionTheta, Theta
 
+EVOSAX_LGA = "evosax-lga"
+"""The name that evosax's weights go by in comparisons."""
+
+
+def evosax_theta(num_dims: int) -> Theta:
+    """The weights that evosax's `LearnedGA` uses for solutions of this length."""
+    try:
+        from evosax.algorithms import LearnedGA
+    except ImportError as error:
+        raise ImportError(f"{EVOSAX_LGA} comes with evosax: pip install 'lga[bench]'.") from error
+    return theta_from_evosax(LearnedGA(8, jnp.zeros(num_dims)).lga_params)
+
 
 def theta_from_evosax(params: Mapping[str, Any], sigma_shift: float = 2.0, learned_sampling: bool = True) -> Theta:
     """Learned selection, mutation rate and, if wanted, sampling.

@@ -53,7 +53,7 @@ def additions_study(config: AdditionsConfig, runs: Path, out: Path, console: Con
     out.mkdir(parents=True, exist_ok=True)
     (out / "additions.json").write_text(json.dumps(report, indent=1))
     mean_curves = {name: (np.asarray(generations), np.mean(scores, axis=0)) for name, scores in curves.items()}
-    figures.learning_curves(mean_curves, "validation: mean log10 gap", out / "additions.png")
+    figures.validation_curves(mean_curves, out / "additions.png")
     console.print(additions_table(report))
     return report
 

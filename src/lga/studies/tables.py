@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from lga.studies.neuro import neuro_rows
+
 BLOCK = re.compile(r"(<!-- begin (?P<name>\w+) (?P<file>\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -95,6 +97,20 @@ def comparison(report: dict[str, Any], methods: list[str], cell: Callable[[dict[
     )
 
 
+def neuro(report: dict[str, Any]) -> str:
+    scale = report["scale"]
+    judged, tested = scale["task"]["num_evaluations"], scale["task"]["num_tests"]
+    # A data set may have fewer test images.
+    tests = f"up to {tested:,} images" if report["score"] == "test accuracy" else f"{tested:,} episodes"
+    settings = (
+        f"{report['num_weights']:,} weights, {report['num_seeds']} seeds; {scale['num_children']} children, "
+        f"{scale['num_generations']} generations, initial rate {scale['sigma0']:g}; judged by {judged:,} and tested by "
+        f"{tests}. {report['note']}"
+    )
+    header = ["algorithm", "elite ratio", f"{report['score']} of the elite (95 %)", "of the mean parent (95 %)"]
+    return f"{settings.strip()}\n\n{markdown_table(header, neuro_rows(report))}"
+
+
 RENDERERS: dict[str, Callable[[Any], str]] = {
     "quickstart": quickstart,
     "generation": generation,
@@ -102,6 +118,7 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "bbob": bbob,
     "optimizers": optimizers,
     "optimizer_differences": optimizer_differences,
+    "neuro": neuro,
 }
 
 

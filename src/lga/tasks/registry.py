@@ -5,8 +5,12 @@ from typing import NamedTuple
 
 from jaxtyping import Array, Float, Key
 
+from lga.core.checks import require_known
 from lga.core.interfaces import Evaluate
 from lga.tasks import bbob
+from lga.tasks.control import CONTROL_TASKS
+from lga.tasks.neuro import NeuroEntry, NeuroTask, TaskSize
+from lga.tasks.vision import VISION_TASKS
 
 
 class Row(NamedTuple):
@@ -17,7 +21,7 @@ class Row(NamedTuple):
     number: int
     group: str
     families: tuple[str, ...]
-    split: str  # "train" or "hold-out"
+    split: str  # "train" or "hold-out"; "transfer" for tasks that are no functions
 
 
 class Problem(NamedTuple):
@@ -58,8 +62,30 @@ def bbob_example(key: Key[Array, ""]) -> Problem:
     return Problem(task.x_opt.shape[0], evaluate)
 
 
+NEURO_TASKS: dict[str, NeuroEntry] = CONTROL_TASKS | VISION_TASKS
+
+
+def neuro_task(name: str, size: TaskSize) -> NeuroTask:
+    """A neuroevolution task by name. Environments and data are loaded now, and not before."""
+    require_known("task", name, NEURO_TASKS)
+    return NEURO_TASKS[name].build(size)
+
+
+def neuro_rows() -> list[Row]:
+    return [
+        Row(name, "neuroevolution", number, entry.family, (), "transfer")
+        for number, (name, entry) in enumerate(NEURO_TASKS.items(), start=1)
+    ]
+
+
+def neuro_example(key: Key[Array, ""]) -> Problem:
+    task = neuro_task("digits", TaskSize(num_evaluations=32, num_tests=32))
+    return Problem(task.num_weights, lambda key, genomes: task.evaluate(key, task.init(), genomes)[0])
+
+
 SUITES: dict[str, Suite] = {
     "bbob": Suite(bbob_rows, bbob_example),
+    "neuroevolution": Suite(neuro_rows, neuro_example),
 }
 
 
@@ -68,7 +94,7 @@ def rows() -> list[Row]:
 
 
 def row(name: str) -> Row:
-    """The row of one task, by name or by number."""
+    """The row of one task, by name, or by number for the functions of BBOB, which come first."""
     for candidate in rows():
         if name in (candidate.name, str(candidate.number)):
             return candidate

@@ -1,0 +1,65 @@
+"""`lga bench neuro`: networks evolved by several algorithms."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import tyro
+
+from lga.bench import neuro
+from lga.cli.devices import use_compilation_cache
+from lga.cli.screen import table_console
+from lga.cli.weights import find, label
+from lga.operators.evosax_weights import EVOSAX_LGA
+from lga.operators.theta import load_theta
+from lga.studies.neuro import neuro_study
+
+
+def main(args: list[str]) -> None:
+    tyro.cli(run_neuro, args=args, prog="lga bench neuro")
+
+
+def run_neuro(
+    task: str,
+    algorithms: tuple[str, ...] = (*neuro.HAND_DESIGNED, EVOSAX_LGA, "lga-1"),
+    seeds: int = 5,
+    preset: Literal["paper", "small", "smoke"] = "small",
+    out: Path | None = None,
+    num_children: int | None = None,
+    num_generations: int | None = None,
+    sigma0: float | None = None,
+    elite_ratio: float | None = None,
+    full_episode_sum: bool = False,
+    second_filter: int = 5,
+    memory_gib: float = 2.0,
+) -> None:
+    """Evolve neural networks with several algorithms: learning curves, a table and a results file.
+
+    Args:
+        task: One of the neuroevolution tasks of `lga tasks list`.
+        algorithms: Names of hand-designed algorithms, evosax-lga, or installed names or files of weights.
+        seeds: Runs of each algorithm.
+        preset: paper is the paper's size, small takes minutes, smoke takes seconds.
+        out: Folder of the results, runs/neuro/PRESET if not given; runs that are there already are gone on with.
+        num_children: Population size, if not the preset's.
+        num_generations: Length of a run, if not the preset's.
+        sigma0: Initial mutation rate, if not the preset's.
+        elite_ratio: Parents for each child of the hand-designed algorithms, if not the preset's.
+        full_episode_sum: Rewards count also after an episode has ended.
+        second_filter: Width of the second convolution for 28 x 28 images; 3 is the paper's table, 5 its text.
+        memory_gib: Budget of the members that are evaluated at once.
+    """
+    scale = neuro.scale_of(task, preset)
+    given = {
+        "num_children": num_children,
+        "num_generations": num_generations,
+        "sigma0": sigma0,
+        "elite_ratio": elite_ratio,
+    }
+    size = replace(scale.task, full_episode_sum=full_episode_sum, second_filter=second_filter, memory_gib=memory_gib)
+    scale = replace(scale, task=size, **{name: value for name, value in given.items() if value is not None})
+    given_weights = [name for name in algorithms if name not in (*neuro.HAND_DESIGNED, EVOSAX_LGA)]
+    weights = {label(name): load_theta(find(name))[0] for name in given_weights}
+    use_compilation_cache()
+    folder = out or Path("runs/neuro") / preset
+    neuro_study(task, [*map(label, algorithms)], weights, scale, seeds, folder, table_console())

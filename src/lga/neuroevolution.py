@@ -1,0 +1,70 @@
+"""Algorithms meet neuroevolution tasks: one generation at a time, so that a run can stop and go on anywhere."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key
+
+from lga.algorithms.genetic import GeneticState
+from lga.core.interfaces import Algorithm
+from lga.core.population import Children, rank_failures_last
+from lga.core.tree import tree_dataclass
+from lga.tasks.neuro import NeuroTask
+
+
+@tree_dataclass
+class Evolution:
+    """All that a run is, between two generations."""
+
+    search: Any
+    task_state: Any
+    elite: Float[Array, "*batch d"]
+    """The best of the archive; of the last children, for a strategy that keeps no archive."""
+
+
+def start(key: Key[Array, ""], algorithm: Algorithm, task: NeuroTask, sigma: Float[Array, ""] | float) -> Evolution:
+    """The archive starts at zero, as in the paper."""
+    key_evaluate, key_init = jax.random.split(key)
+    # As many as there are children, so that the first generation does not compile the evaluation anew.
+    genomes = jnp.zeros((algorithm.num_children, task.num_weights))
+    fitness, task_state = task.evaluate(key_evaluate, task.init(), genomes)
+    return Evolution(algorithm.init(key_init, genomes, fitness, sigma), task_state, genomes[0])
+
+
+def generation(key: Key[Array, ""], algorithm: Algorithm, task: NeuroTask, evolution: Evolution) -> Evolution:
+    key_ask, key_evaluate, key_tell = jax.random.split(key, 3)
+    children, asked = algorithm.ask(key_ask, evolution.search)
+    fitness, task_state = task.evaluate(key_evaluate, evolution.task_state, children.solutions)
+    told = algorithm.tell(key_tell, asked, children, fitness)
+    return Evolution(told, task_state, elite(told, children, fitness))
+
+
+def elite(search: Any, children: Children, fitness: Float[Array, " n"]) -> Float[Array, " d"]:
+    if isinstance(search, GeneticState):
+        return search.parents.solutions[jnp.argmin(search.parents.fitness)]
+    return children.solutions[jnp.argmin(rank_failures_last(fitness))]
+
+
+def mean_parent(search: Any) -> Float[Array, " d"]:
+    """Centre of the archive, or of a strategy's distribution."""
+    if isinstance(search, GeneticState):
+        return jnp.mean(search.parents.solutions, axis=0)
+    return search.strategy.mean
+
+
+def test_scores(key: Key[Array, ""], task: NeuroTask, evolution: Evolution) -> Float[Array, "2"]:
+    """Scores of the elite and of the mean parent, on the same fresh seeds."""
+    return task.test(key, evolution.task_state, jnp.stack([evolution.elite, mean_parent(evolution.search)]))
+
+
+def evolve(
+    key: Key[Array, ""], algorithm: Algorithm, task: NeuroTask, sigma: Float[Array, ""] | float, num_generations: int
+) -> Evolution:
+    """A whole run as one program."""
+
+    def advance(number: Int[Array, ""], evolution: Evolution) -> Evolution:
+        return generation(jax.random.fold_in(key, number), algorithm, task, evolution)
+
+    begin = start(jax.random.fold_in(key, 0), algorithm, task, sigma)
+    return jax.lax.fori_loop(1, num_generations + 1, advance, begin)

@@ -34,7 +34,7 @@ def functions_named_in(commands):
         yield from functions_named_in(command) if isinstance(command, dict) else [command]
 
 
-@pytest.mark.parametrize("command", functions_named_in(COMMANDS))
+@pytest.mark.parametrize("command", list(functions_named_in(COMMANDS)))
 def test_every_command_has_its_function(command):
     assert callable(function_of(command, "lga"))
 

@@ -97,6 +97,77 @@ def comparison(report: dict[str, Any], methods: list[str], cell: Callable[[dict[
     )
 
 
+def bbob_comparison(report: dict[str, Any]) -> str:
+    """All methods by mean gap; differences and functions won are those of the first method of the report."""
+    first = report["rows"][0]
+
+    def row(entry: dict[str, Any]) -> list[str]:
+        gap, difference = entry["mean_log10_gap"], entry["first_minus_this"]
+        others = [value for name, value in entry["per_function"].items() if name != "linear_slope"]
+        cells = [
+            entry["method"],
+            f"{entry['elite_ratio']:g}, {entry['sigma0']:g}",
+            f"{gap['mean']:.3f} [{gap['low']:.3f}, {gap['high']:.3f}]",
+            f"{sum(others) / len(others):.3f}",
+            f"{entry['train_functions']:.3f}",
+            f"{entry['hold_out_functions']:.3f}",
+            f"{entry['mean_rank']:.1f}",
+        ]
+        if entry is first:
+            return [*cells, "", ""]
+        won = f"{entry['hold_out_won_by_first']} of {report['num_hold_out']}"
+        return [*cells, f"{difference['mean']:+.3f} [{difference['low']:+.3f}, {difference['high']:+.3f}]", won]
+
+    header = [
+        "method",
+        "rho, sigma0",
+        "mean log10 gap (95 %)",
+        "without f5",
+        "training functions",
+        "held-out functions",
+    ]
+    header += ["mean rank", f"{first['method']} minus method (95 %)", f"held-out functions won by {first['method']}"]
+    return markdown_table(header, map(row, sorted(report["rows"], key=lambda entry: entry["mean_log10_gap"]["mean"])))
+
+
+def bbob_functions(report: dict[str, Any]) -> str:
+    """Mean log10 gap of every method on every function."""
+    rows = report["rows"]
+    return markdown_table(
+        ["function", *(row["method"] for row in rows)],
+        ([name, *(f"{row['per_function'][name]:.2f}" for row in rows)] for name in rows[0]["per_function"]),
+    )
+
+
+def additions(report: dict[str, Any]) -> str:
+    ends = report["meta_generations"][-1]
+    return markdown_table(
+        ["what is learned, and what training moves", f"validation score after {ends} meta-generations, each seed"],
+        ([row["variant"], ", ".join(f"{scores[-1]:.3f}" for scores in row["scores"])] for row in report["rows"]),
+    )
+
+
+def generalisation(report: dict[str, Any]) -> str:
+    """Ours minus the best tuned baseline in each cell."""
+    dims = report["grid"]["dims"]
+    cells = {(cell["num_children"], cell["num_dims"]): cell["minus_best_baseline"] for cell in report["cells"]}
+    return markdown_table(
+        ["population size", *(f"D = {d}" for d in dims)],
+        ([str(n), *(f"{cells[n, d]:+.2f}" for d in dims)] for n in report["grid"]["populations"]),
+    )
+
+
+def horizons(report: dict[str, Any]) -> str:
+    def row(entry: dict[str, Any]) -> list[str]:
+        gaps, best = entry["mean_log10_gap"], entry["best_baseline"]
+        ours, theirs = gaps[report["weights"]], gaps[best]
+        return [str(entry["num_generations"]), f"{ours:.2f}", f"{theirs:.2f} ({best})", f"{ours - theirs:+.2f}"]
+
+    return markdown_table(
+        ["generations", report["weights"], "best tuned baseline", "difference"], map(row, report["horizons"])
+    )
+
+
 def neuro(report: dict[str, Any]) -> str:
     scale = report["scale"]
     judged, tested = scale["task"]["num_evaluations"], scale["task"]["num_tests"]
@@ -116,6 +187,11 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "generation": generation,
     "meta_training": meta_training,
     "bbob": bbob,
+    "bbob_comparison": bbob_comparison,
+    "bbob_functions": bbob_functions,
+    "additions": additions,
+    "generalisation": generalisation,
+    "horizons": horizons,
     "optimizers": optimizers,
     "optimizer_differences": optimizer_differences,
     "neuro": neuro,

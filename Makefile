@@ -9,10 +9,10 @@ quickstart: $(STAMP)
 	$(BIN)/lga quickstart
 
 test: lint
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 test-slow: $(STAMP)
-	$(BIN)/python -m pytest -n 2 -m slow
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

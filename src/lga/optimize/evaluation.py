@@ -9,14 +9,14 @@ import logging
 import os
 import time
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
 from pickle import PicklingError
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from lga.core.checks import require
-from lga.optimize.parcel import HOW_TO_PASS, ObjectiveError
+from lga.optimize.parcel import HOW_TO_PASS, ObjectiveError, require_picklable
 from lga.optimize.processes import ProcessPool, Record
 from lga.optimize.worker import Outcome, call, call_within, failed, judge
 
@@ -111,6 +111,9 @@ class OnExecutor:
     """
 
     def __init__(self, fun: Objective, executor: Any, timeout: float | None):
+        if isinstance(executor, ProcessPoolExecutor):
+            # Before it is submitted: early releases of Python 3.11 cannot shut an executor down after such an error.
+            require_picklable(fun)
         self.fun, self.executor, self.timeout = fun, executor, timeout
         self.refuge: ProcessPool | None = None
 

@@ -28,5 +28,13 @@ def pack(fun: Callable[[Any], Any]) -> bytes:
         raise ObjectiveError(f"the objective cannot be sent to worker processes: {error}. {HOW_TO_PASS}") from error
 
 
+def require_picklable(fun: Callable[[Any], Any]) -> None:
+    """What `concurrent.futures` sends to processes is pickled plainly."""
+    try:
+        pickle.dumps(fun)
+    except Exception as error:
+        raise ObjectiveError(f"the executor's workers cannot have the objective: {error}. {HOW_TO_PASS}") from error
+
+
 def unpack(parcel: bytes) -> Callable[[Any], Any]:
     return pickle.loads(parcel)

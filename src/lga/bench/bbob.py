@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 
 from lga.algorithms import presets
@@ -151,8 +150,3 @@ def cached(file: Path, key: dict[str, Any], compute: Callable[[], np.ndarray]) -
 
 def slug(name: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
-
-
-def clear_compiled() -> None:
-    """Every method compiles programs of its own; without this they pile up over a comparison."""
-    jax.clear_caches()

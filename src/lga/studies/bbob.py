@@ -13,7 +13,7 @@ from rich.progress import track
 from rich.table import Table
 
 from lga.analysis import figures
-from lga.bench.bbob import Entry, Protocol, clear_compiled, hand_designed, learned_entries, tune_and_measure
+from lga.bench.bbob import Entry, Protocol, hand_designed, learned_entries, tune_and_measure
 from lga.bench.protocol import Tuned
 from lga.bench.statistics import mean_interval, ranking, runtime_profile
 from lga.operators.theta import Theta
@@ -30,7 +30,6 @@ def bbob_study(protocol: Protocol, weights: dict[str, Theta], out: Path, console
     outcomes: dict[str, tuple[Entry, Tuned, np.ndarray]] = {}
     for entry in track(entries, description="methods", console=console):
         outcomes[entry.method.name] = (entry, *tune_and_measure(protocol, entry, out / "cells"))
-        clear_compiled()
     write_runs(protocol, outcomes, out / "runs.csv")
     report = summary(protocol, outcomes)
     (out / "summary.json").write_text(json.dumps(report, indent=1))

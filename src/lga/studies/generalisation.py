@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import track
 
 from lga.analysis import figures
-from lga.bench.bbob import cached, clear_compiled, slug
+from lga.bench.bbob import cached, slug
 from lga.bench.protocol import Budget, Method, Tuned, baselines, learned, measure
 from lga.core.weights_io import digest
 from lga.operators.theta import Theta, named_leaves
@@ -58,7 +58,6 @@ def generalisation_study(grid: Grid, name: str, theta: Theta, out: Path, console
     curves = {}
     for cell in track([*cells, long], description="cells", console=console):
         curves[cell] = {method.name: best_curve(grid, cell, method, fingerprint, out / "cells") for method in methods}
-        clear_compiled()
     report = {
         "grid": asdict(grid),
         "weights": name,

@@ -147,6 +147,27 @@ def additions(report: dict[str, Any]) -> str:
     )
 
 
+def training_runs(runs: list[dict[str, Any]]) -> str:
+    def span(pair: list[Any]) -> str:
+        return str(pair[0]) if len(set(pair)) == 1 else f"{pair[0]} to {pair[-1]}"
+
+    def row(run: dict[str, Any]) -> list[str]:
+        return [
+            run["run"],
+            ", ".join(run["learned"]),
+            f"{run['search_space']}, {run['optimizer']}",
+            f"{run['meta_population']} x {run['num_tasks']}",
+            f"D {span(run['dims'])}, N {span(run['num_children'])}, T {span(run['num_generations'])}",
+            f"{run['meta_generations']} ({run['million_inner_generations']:.0f} million, {run['minutes']:.0f} min)",
+            f"{run['score']:.3f} at {run['best_meta_generation']}",
+            ", ".join(f"{score:.2f}" for score in run["per_dims"].values()),
+        ]
+
+    header = ["run", "learned", "search space, optimiser", "M x J", "training tasks"]
+    header += ["meta-generations (inner generations, time)", "best validation score", "in 5-D, in 20-D"]
+    return markdown_table(header, map(row, runs))
+
+
 def generalisation(report: dict[str, Any]) -> str:
     """Ours minus the best tuned baseline in each cell."""
     dims = report["grid"]["dims"]
@@ -190,6 +211,7 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "bbob_comparison": bbob_comparison,
     "bbob_functions": bbob_functions,
     "additions": additions,
+    "training_runs": training_runs,
     "generalisation": generalisation,
     "horizons": horizons,
     "optimizers": optimizers,

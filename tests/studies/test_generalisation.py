@@ -42,9 +42,9 @@ def test_a_study_is_written_and_not_computed_twice(tmp_path, monkeypatch):
     assert [row["num_generations"] for row in report["horizons"]] == [10, 25]
     assert {path.name for path in tmp_path.glob("*.png")} == {"heat_map.png", "long_horizon.png"}
 
-    def no_measure(*_):
-        raise AssertionError("measured again")
+    def no_searches(*_, **__):
+        raise AssertionError("searched again")
 
-    monkeypatch.setattr(generalisation, "measure", no_measure)
+    monkeypatch.setattr(generalisation, "searches", no_searches)
     assert generalisation_study(TINY, "zero", theta, tmp_path, screen) == report
     assert json.loads((tmp_path / "generalisation.json").read_text())["weights"] == "zero"

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -143,6 +144,11 @@ def search_history(history: dict[str, np.ndarray], path: Path) -> None:
     save(figure, path)
 
 
+def colour(number: int) -> Any:
+    """Of a method by its place: the first stands out, and twenty more differ from each other."""
+    return "black" if number == 0 else colormaps["tab20"]((number - 1) % 20)
+
+
 def save(figure: Figure, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
@@ -159,12 +165,13 @@ def ratio_bars(log_gaps: dict[str, dict[str, float]], reference: str, splits: di
         for number, name in enumerate(methods):
             ratios = [10 ** (log_gaps[name][f] - log_gaps[reference][f]) for f in functions]
             positions = np.arange(len(functions)) + (number - (len(methods) - 1) / 2) * width
-            axes.bar(positions, ratios, width, label=name, color="black" if number == 0 else None)
+            axes.bar(positions, ratios, width, label=name, color=colour(number))
         axes.axhline(1.0, color="gray", linewidth=0.8)
-        axes.set_yscale("log")
+        # Bars beyond are cut off: random search would flatten all others.
+        axes.set(yscale="log", ylim=(1e-5, 1e2))
         axes.set_xticks(np.arange(len(functions)), functions, rotation=30, ha="right", fontsize=8)
         axes.set_title(f"{split} functions: gap relative to {reference} (less is better)", fontsize=10)
-    panels[0].legend(frameon=False, fontsize=7, ncols=6)
+    panels[0].legend(frameon=False, fontsize=7, ncols=7)
     save(figure, path)
 
 
@@ -182,7 +189,7 @@ def lines(curves: dict[str, tuple[np.ndarray, np.ndarray]], across: str, label: 
     axes = figure.subplots()
     for number, (name, (where, values)) in enumerate(curves.items()):
         width = 2.5 if number == 0 else 1.2
-        axes.plot(where, values, label=name, linewidth=width, color="black" if number == 0 else None)
+        axes.plot(where, values, label=name, linewidth=width, color=colour(number))
     axes.set(xlabel=across, ylabel=label)
     axes.legend(frameon=False, fontsize=7)
     save(figure, path)

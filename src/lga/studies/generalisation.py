@@ -6,19 +6,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 from rich.console import Console
 from rich.progress import track
 
 from lga.analysis import figures
 from lga.bench.bbob import cached, slug
-from lga.bench.protocol import Budget, Method, Tuned, baselines, learned, measure
+from lga.bench.protocol import Method, baselines, learned
+from lga.bench.searches import searches
 from lga.core.weights_io import digest
 from lga.operators.theta import Theta, named_leaves
 from lga.tasks import bbob
 
 FLOOR = 1e-8
-TUNING_SEED, REPORT_SEED = 3, 4
+TUNING_SEED, REPORT_SEED = 1000, 2000
 
 
 @dataclass(frozen=True)
@@ -80,18 +82,29 @@ def generalisation_study(grid: Grid, name: str, theta: Theta, out: Path, console
 
 def best_curve(grid: Grid, cell: Cell, method: Method, fingerprint: str, cells: Path) -> np.ndarray:
     """The best gap so far [runs, generations] on the report instances, with the setting that did best on the others."""
-    budget = Budget(cell.num_children, cell.num_generations, num_seeds=1)
-
-    def curve_of(setting: Tuned, instances: Sequence[int], seed: int) -> np.ndarray:
-        trace = measure(setting, bbob.instances(grid.functions, instances, cell.num_dims), budget, seed)
-        return np.asarray(trace.best_so_far)[:, 0]
 
     def compute() -> np.ndarray:
-        settings = [Tuned(method, rho, sigma, 0.0) for rho in method.elite_ratios for sigma in method.sigmas]
-        if len(settings) > 1:
-            scores = [log_gaps(curve_of(s, grid.tuning_instances, TUNING_SEED))[:, -1].mean() for s in settings]
-            settings = [settings[int(np.argmin(scores))]]
-        return curve_of(settings[0], grid.report_instances, REPORT_SEED)
+        # One instance at a time: equal shapes, so nothing is compiled twice.
+        search = {
+            rho: searches(method.build(cell.num_children, rho), num_seeds=1, num_generations=cell.num_generations)
+            for rho in method.elite_ratios
+        }
+
+        def curves(rho: float, sigma: float, instances: Sequence[int], seed: int) -> np.ndarray:
+            traces = [
+                search[rho](
+                    jax.random.key(seed + instance), bbob.instances(grid.functions, (instance,), cell.num_dims), sigma
+                )
+                for instance in instances
+            ]
+            return np.concatenate([np.asarray(trace.best_so_far)[:, 0] for trace in traces])
+
+        def tuning_score(setting: tuple[float, float]) -> float:
+            return float(log_gaps(curves(*setting, grid.tuning_instances, TUNING_SEED))[:, -1].mean())
+
+        settings = [(rho, sigma) for rho in method.elite_ratios for sigma in method.sigmas]
+        chosen = min(settings, key=tuning_score) if len(settings) > 1 else settings[0]
+        return curves(*chosen, grid.report_instances, REPORT_SEED)
 
     key = json.loads(json.dumps({"grid": asdict(grid), "cell": asdict(cell), "weights": fingerprint}))
     return cached(cells / f"{slug(method.name)}-{cell.name}.safetensors", key, compute)

@@ -130,6 +130,19 @@ def bbob_comparison(report: dict[str, Any]) -> str:
     return markdown_table(header, map(row, sorted(report["rows"], key=lambda entry: entry["mean_log10_gap"]["mean"])))
 
 
+def bbob_headline(report: dict[str, Any]) -> str:
+    """The comparison in short."""
+    first = report["rows"][0]
+
+    def row(entry: dict[str, Any]) -> list[str]:
+        difference = entry["first_minus_this"]
+        against = f"{difference['mean']:+.2f} [{difference['low']:+.2f}, {difference['high']:+.2f}]"
+        return [entry["method"], f"{entry['mean_log10_gap']['mean']:.2f}", "" if entry is first else against]
+
+    header = ["method", "mean log10 gap", f"{first['method']} minus method (95 %)"]
+    return markdown_table(header, map(row, sorted(report["rows"], key=lambda entry: entry["mean_log10_gap"]["mean"])))
+
+
 def bbob_functions(report: dict[str, Any]) -> str:
     """Mean log10 gap of every method on every function."""
     rows = report["rows"]
@@ -209,6 +222,7 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "meta_training": meta_training,
     "bbob": bbob,
     "bbob_comparison": bbob_comparison,
+    "bbob_headline": bbob_headline,
     "bbob_functions": bbob_functions,
     "additions": additions,
     "training_runs": training_runs,

@@ -5,7 +5,16 @@ import json
 import pytest
 
 from lga.studies import optimizers
-from lga.studies.optimizers import METHODS, NEVERGRAD, BudgetUsedError, Counted, OptimizersConfig, kept_runs, run
+from lga.studies.optimizers import (
+    METHODS,
+    NEVERGRAD,
+    BudgetUsedError,
+    Counted,
+    OptimizersConfig,
+    kept_runs,
+    run,
+    split_of,
+)
 
 
 @pytest.fixture(scope="module")
@@ -17,6 +26,11 @@ def config(tmp_path_factory):
 @pytest.fixture(scope="module")
 def report(config):
     return run(config)
+
+
+def test_fourteen_of_the_functions_are_held_out():
+    splits = [split_of(function) for function in OptimizersConfig().functions]
+    assert (splits.count("hold-out"), splits.count("train")) == (14, 10)
 
 
 @pytest.mark.slow

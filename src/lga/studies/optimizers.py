@@ -212,15 +212,18 @@ def save(config: OptimizersConfig, runs: dict[str, list[float]]) -> dict[str, An
 
 def summaries(config: OptimizersConfig, gaps: dict[tuple, float]) -> Iterator[dict[str, Any]]:
     """One row for each split, number of dimensions, budget and method."""
-    split_of = {row.number: row.split for row in registry.rows()}
     for split in ("hold-out", "train"):
-        functions = [function for function in config.functions if split_of[function] == split]
+        functions = [function for function in config.functions if split_of(function) == split]
         for num_dims in config.dims:
             for budget in BUDGETS:
                 for method in METHODS:
                     row = compared(gaps, method, functions, num_dims, budget)
                     if row is not None:
                         yield {"split": split, "num_dims": num_dims, "budget": budget, "method": method} | row
+
+
+def split_of(function: int) -> str:
+    return registry.row(str(function)).split
 
 
 def compared(gaps: dict[tuple, float], method: str, functions: list[int], num_dims: int, budget: int):

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from lga.operators.theta import ThetaConfig, theta_layout
-from lga.studies import generalisation
+from lga.studies import generalisation, tables
 from lga.studies.generalisation import Grid, compare, generalisation_study, horizons
 
 TINY = Grid(
@@ -40,6 +40,8 @@ def test_a_study_is_written_and_not_computed_twice(tmp_path, monkeypatch):
     report = generalisation_study(TINY, "zero", theta, tmp_path, screen)
     assert len(report["cells"]) == 2
     assert [row["num_generations"] for row in report["horizons"]] == [10, 25]
+    assert tables.generalisation(report).count("\n") == 3
+    assert tables.horizons(report).count("zero") == 1
     assert {path.name for path in tmp_path.glob("*.png")} == {"heat_map.png", "long_horizon.png"}
 
     def no_searches(*_, **__):

@@ -76,7 +76,14 @@ def test_meta_fitness_is_the_median_of_z_scores():
     np.testing.assert_allclose(meta_fitness(jnp.asarray(outcomes), "z_score", "median"), expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("normalisation", ["z_score", "log_z_score", "rank"])
+def test_the_mean_of_logs_is_the_mean_log10_outcome_with_outcomes_below_1e_8_as_that():
+    outcomes = np.random.default_rng(0).lognormal(size=(7, 5)).astype(np.float32)
+    outcomes[3, 2] = 1e-12
+    expected = np.log10(np.maximum(outcomes, 1e-8)).mean(axis=1)
+    np.testing.assert_allclose(meta_fitness(jnp.asarray(outcomes), "log", "mean"), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("normalisation", ["z_score", "log_z_score", "log", "rank"])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_outcomes_that_are_not_finite_rank_last(normalisation, bad):
     outcomes = np.random.default_rng(0).lognormal(size=(6, 4)).astype(np.float32)
@@ -86,7 +93,7 @@ def test_outcomes_that_are_not_finite_rank_last(normalisation, bad):
     assert fitness.argmax() == 2
 
 
-@pytest.mark.parametrize("normalisation", ["z_score", "log_z_score", "rank"])
+@pytest.mark.parametrize("normalisation", ["z_score", "log_z_score", "log", "rank"])
 def test_a_task_that_no_candidate_survives_says_nothing(normalisation):
     outcomes = np.random.default_rng(0).lognormal(size=(6, 3)).astype(np.float32)
     outcomes[:, 1] = np.nan

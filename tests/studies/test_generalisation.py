@@ -1,3 +1,4 @@
+import dataclasses
 import io
 import json
 
@@ -50,3 +51,6 @@ def test_a_study_is_written_and_not_computed_twice(tmp_path, monkeypatch):
     monkeypatch.setattr(generalisation, "searches", no_searches)
     assert generalisation_study(TINY, "zero", theta, tmp_path, screen) == report
     assert json.loads((tmp_path / "generalisation.json").read_text())["weights"] == "zero"
+    # Nor for a grid of fewer cells.
+    fewer = dataclasses.replace(TINY, dims=(3,))
+    assert generalisation_study(fewer, "zero", theta, tmp_path, screen)["cells"] == report["cells"][1:]

@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from lga.algorithms.genetic import GeneticState
 from lga.core.checks import require, require_positive_integer
 from lga.core.interfaces import Algorithm, Evaluate
-from lga.core.population import Archive, newborn, rank_failures_last
+from lga.core.population import Archive, Children, newborn, rank_failures_last
 from lga.core.tree import tree_dataclass
 
 
@@ -88,17 +88,21 @@ def run(
         children, asked = algorithm.ask(key_ask, state)
         fitness = evaluate(key_evaluate, unflatten(children.solutions))
         told = algorithm.tell(key_tell, asked, children, fitness)
-        cleaned = rank_failures_last(fitness)
-        entry = Trace(
-            best_so_far=told.progress.best_fitness,
-            generation_best=jnp.min(cleaned),
-            mean_sigma=jnp.mean(children.sigma),
-            failures=told.progress.failures - state.progress.failures,
-        )
-        return told, (entry, generation_record(state, children, cleaned, told) if record else None)
+        record_now = generation_record(state, children, rank_failures_last(fitness), told) if record else None
+        return told, (trace_entry(state, children, fitness, told), record_now)
 
     state, (entries, records) = jax.lax.scan(generation, state, jax.random.split(key_search, num_generations))
     return state, Trace(entries.best_so_far, entries.generation_best, entries.mean_sigma, entries.failures, records)
+
+
+def trace_entry(before: Any, children: Children, fitness: Float[Array, " n"], after: Any) -> Trace:
+    """What a trace keeps of one generation."""
+    return Trace(
+        best_so_far=after.progress.best_fitness,
+        generation_best=jnp.min(rank_failures_last(fitness)),
+        mean_sigma=jnp.mean(children.sigma),
+        failures=after.progress.failures - before.progress.failures,
+    )
 
 
 def generation_record(before: GeneticState, children, fitness, after: GeneticState) -> Record:

@@ -1,6 +1,5 @@
 """The BBOB comparison: every method tuned on some instances, reported on others, over all 24 functions."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 from lga.algorithms import presets
 from lga.algorithms.run import Trace
 from lga.bench.protocol import Budget, Method, Tuned, grid_row, measure
-from lga.core.weights_io import digest, load_tensors, save_tensors
+from lga.core.weights_io import digest, json_form, load_tensors, save_tensors
 from lga.operators.theta import Theta, named_leaves
 from lga.tasks import bbob
 
@@ -125,16 +124,14 @@ def tuned_cells(protocol: Protocol, entry: Entry, ratio: float, cells: Path) -> 
 
 def cell_key(protocol: Protocol, entry: Entry, ratio: float, sigma: Any) -> dict[str, Any]:
     """All that decides a cell, as JSON holds it."""
-    return json.loads(
-        json.dumps(
-            {
-                "protocol": asdict(protocol),
-                "budget": [entry.num_children, entry.num_generations],
-                "weights": entry.fingerprint,
-                "ratio": ratio,
-                "sigma": sigma,
-            }
-        )
+    return json_form(
+        {
+            "protocol": asdict(protocol),
+            "budget": [entry.num_children, entry.num_generations],
+            "weights": entry.fingerprint,
+            "ratio": ratio,
+            "sigma": sigma,
+        }
     )
 
 

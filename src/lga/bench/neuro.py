@@ -1,6 +1,5 @@
 """Runs on neuroevolution tasks: their sizes, their algorithms, and files that an interrupted run goes on from."""
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -16,7 +15,7 @@ from lga.algorithms import presets
 from lga.algorithms.run import compiled
 from lga.core.checks import require_known
 from lga.core.interfaces import Algorithm
-from lga.core.weights_io import digest, load_tensors, save_tensors
+from lga.core.weights_io import digest, json_form, load_tensors, save_tensors
 from lga.neuroevolution import Evolution, generation, start, test_scores
 from lga.operators.evosax_weights import EVOSAX_LGA, evosax_theta
 from lga.operators.theta import Theta, named_leaves
@@ -182,4 +181,4 @@ def restored(like: Evolution, tensors: dict[str, np.ndarray]) -> Evolution:
 def cell_of(task_name: str, entry: Contender, scale: Scale, seed: int) -> dict[str, Any]:
     """All that decides a run, as JSON holds it."""
     settings = {"task": task_name, "algorithm": entry.name, "elite_ratio": entry.elite_ratio, "seed": seed}
-    return json.loads(json.dumps(settings | {"weights": entry.fingerprint, "scale": asdict(scale)}))
+    return json_form(settings | {"weights": entry.fingerprint, "scale": asdict(scale)})

@@ -8,13 +8,11 @@ from collections.abc import Callable
 from functools import partial
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from lga.algorithms.run import Trace
+from lga.algorithms.run import Trace, trace_entry
 from lga.core.interfaces import Algorithm
-from lga.core.population import rank_failures_last
 from lga.tasks import bbob
 from lga.trials import uniform_start
 
@@ -59,13 +57,7 @@ def searches(
 
     def tell(key_data, state, children, fitness):
         told = algorithm.tell(jax.random.wrap_key_data(key_data), state, children, fitness)
-        entry = Trace(
-            best_so_far=told.progress.best_fitness,
-            generation_best=jnp.min(rank_failures_last(fitness)),
-            mean_sigma=jnp.mean(children.sigma),
-            failures=told.progress.failures - state.progress.failures,
-        )
-        return told, entry
+        return told, trace_entry(state, children, fitness, told)
 
     init_runs, ask_runs, tell_runs = (jax.jit(over_runs(step)) for step in (init, ask, tell))
 

@@ -5,6 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
+SMALLEST_GAP = 1e-8
+"""Gaps below count as this: COCO's last target."""
+
+
+def log10_gaps(gaps: np.ndarray) -> np.ndarray:
+    return np.log10(np.maximum(gaps, SMALLEST_GAP))
+
 
 class Interval(NamedTuple):
     mean: float

@@ -20,6 +20,11 @@ class WeightFileError(ValueError):
     """A file of tensors that cannot be trusted or understood; the message says why."""
 
 
+def json_form(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings as they come back from a file's description: lists for tuples."""
+    return json.loads(json.dumps(settings))
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """All of the content or, if anything fails, the file as it was."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -50,7 +50,8 @@ class MetaConfig:
     objective: str = "minN-finalT"
     """What a search is judged by: minN-finalT, minN-minT, meanN-minT or meanN-finalT."""
     normalisation: str = "z_score"
-    """How outcomes on a task are made comparable: z_score, log_z_score or rank."""
+    """How outcomes on a task are made comparable: z_score, log_z_score, log (the mean is then that of the
+    validation) or rank."""
     aggregation: str = "median"
     """How the tasks are summed up: median or mean."""
 
@@ -65,6 +66,9 @@ class MetaConfig:
     meta_sigma_final: float = 0.001
     mean_decay: float = 0.0
     """Share of the meta-mean that is forgotten in each meta-generation (the paper's lambda)."""
+
+    averaging: float = 0.0
+    """Share of the past in the running average of the meta-mean, which is validated and kept; 0 keeps the last mean."""
 
     validate_every: int = 25
     """Meta-generations between two validations."""
@@ -84,7 +88,7 @@ class MetaConfig:
 
 
 OBJECTIVES = ("minN-finalT", "minN-minT", "meanN-minT", "meanN-finalT")
-NORMALISATIONS = ("z_score", "log_z_score", "rank")
+NORMALISATIONS = ("z_score", "log_z_score", "log", "rank")
 AGGREGATIONS = ("median", "mean")
 OPTIMIZERS = ("open_es", "snes", "pgpe", "sep_cma_es", "cma_es", "ga")
 SEARCH_SPACES = ("weights", "folded")
@@ -108,6 +112,7 @@ def check(config: MetaConfig) -> None:
     require(config.sigma0[0] > 0, f"sigma0 starts at {config.sigma0[0]}, but must be more than 0.")
     require(0 <= config.elite_ratio <= 1, f"elite_ratio is {config.elite_ratio}, but must lie between 0 and 1.")
     require(0 <= config.mean_decay < 1, f"mean_decay is {config.mean_decay}, but must be at least 0 and less than 1.")
+    require(0 <= config.averaging < 1, f"averaging is {config.averaging}, but must be at least 0 and less than 1.")
     require(config.meta_sigma > 0, f"meta_sigma is {config.meta_sigma}, but must be more than 0.")
     require_known("objective", config.objective, OBJECTIVES)
     require_known("normalisation", config.normalisation, NORMALISATIONS)
@@ -122,6 +127,10 @@ def check(config: MetaConfig) -> None:
     require(
         config.optimizer != "ga" or config.mean_decay == 0,
         f"mean_decay is {config.mean_decay}, but the optimizer 'ga' has no mean that could decay: it must be 0.",
+    )
+    require(
+        config.optimizer != "ga" or config.averaging == 0,
+        f"averaging is {config.averaging}, but the optimizer 'ga' has no mean to average: it must be 0.",
     )
     for model in config.noise:
         require_known("noise", model, bbob.NOISE_MODELS)

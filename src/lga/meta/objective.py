@@ -1,6 +1,7 @@
 """The meta-objective: how well each candidate algorithm searches, on tasks that all candidates share."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -87,20 +88,27 @@ def meta_fitness(outcomes: Float[Array, "m j"], normalisation: str, aggregation:
     return over_tasks(normalise(outcomes), axis=1)
 
 
-def z_score_of_outcomes(outcomes: Float[Array, " m"]) -> Float[Array, " m"]:
-    """Outcomes that are not finite come out worse than all others."""
+def failures_last(
+    score: Callable[[Float[Array, " m"]], Float[Array, " m"]], outcomes: Float[Array, " m"]
+) -> Float[Array, " m"]:
+    """Scores of outcomes; those that are not finite come out worse than all others."""
     finite = jnp.isfinite(outcomes)
     worst = jnp.max(jnp.where(finite, outcomes, -jnp.inf))
-    scores = z_score(jnp.where(finite, outcomes, jnp.where(jnp.isfinite(worst), worst, 0.0)))
+    scores = score(jnp.where(finite, outcomes, jnp.where(jnp.isfinite(worst), worst, 0.0)))
     return jnp.where(finite, scores, jnp.max(scores) + 1.0)
 
 
-def log_z_score_of_outcomes(outcomes: Float[Array, " m"]) -> Float[Array, " m"]:
-    return z_score_of_outcomes(jnp.log10(jnp.maximum(outcomes, 1e-8)))
+def orders_of_magnitude(outcomes: Float[Array, " m"]) -> Float[Array, " m"]:
+    return jnp.log10(jnp.maximum(outcomes, 1e-8))
 
 
 def rank_of_outcomes(outcomes: Float[Array, " m"]) -> Float[Array, " m"]:
     return centred_ranks(jnp.where(jnp.isfinite(outcomes), outcomes, jnp.inf))
 
 
-NORMALISE = {"z_score": z_score_of_outcomes, "log_z_score": log_z_score_of_outcomes, "rank": rank_of_outcomes}
+NORMALISE = {
+    "z_score": partial(failures_last, z_score),
+    "log_z_score": partial(failures_last, lambda outcomes: z_score(orders_of_magnitude(outcomes))),
+    "log": partial(failures_last, orders_of_magnitude),
+    "rank": rank_of_outcomes,
+}

@@ -20,6 +20,13 @@ class MetaOptimizer(NamedTuple):
     """(state) -> the weights to validate and to keep"""
 
 
+class Averaged(NamedTuple):
+    """A strategy's state, and the running average of its mean: the mean itself jumps about with its noisy updates."""
+
+    inner: Any
+    average: Float[Array, " w"]
+
+
 def meta_optimizer(config: MetaConfig, num_weights: int) -> MetaOptimizer:
     try:
         import evosax  # noqa: F401
@@ -38,16 +45,18 @@ def distribution_based(config: MetaConfig, num_weights: int) -> MetaOptimizer:
 
     def init(key: Key[Array, ""]) -> Any:
         # From zero: a random start of usual scale multiplies rates and selects at random, and is hard to leave.
-        return strategy.init(key, jnp.zeros(num_weights), settings)
+        return Averaged(strategy.init(key, jnp.zeros(num_weights), settings), jnp.zeros(num_weights))
 
     def ask(key: Key[Array, ""], state: Any) -> tuple[Float[Array, "m w"], Any]:
-        return strategy.ask(key, state, settings)
+        candidates, inner = strategy.ask(key, state.inner, settings)
+        return candidates, Averaged(inner, state.average)
 
     def tell(key: Key[Array, ""], state: Any, candidates: Float[Array, "m w"], fitness: Float[Array, " m"]) -> Any:
-        state, _ = strategy.tell(key, candidates, fitness, state, settings)
-        return state.replace(mean=(1.0 - config.mean_decay) * state.mean)
+        inner, _ = strategy.tell(key, candidates, fitness, state.inner, settings)
+        inner = inner.replace(mean=(1.0 - config.mean_decay) * inner.mean)
+        return Averaged(inner, config.averaging * state.average + (1.0 - config.averaging) * inner.mean)
 
-    return MetaOptimizer(init, ask, tell, lambda state: state.mean)
+    return MetaOptimizer(init, ask, tell, lambda state: state.average)
 
 
 def build_strategy(config: MetaConfig, num_weights: int) -> Any:

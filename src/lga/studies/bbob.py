@@ -15,11 +15,11 @@ from rich.table import Table
 from lga.analysis import figures
 from lga.bench.bbob import Entry, Protocol, hand_designed, learned_entries, tune_and_measure
 from lga.bench.protocol import Tuned
-from lga.bench.statistics import mean_interval, ranking, runtime_profile
+from lga.bench.statistics import log10_gaps, mean_interval, ranking, runtime_profile
+from lga.core.weights_io import json_form
 from lga.operators.theta import Theta
 from lga.tasks import registry
 
-FLOOR = 1e-8
 TARGETS = 10.0 ** np.arange(2.0, -8.2, -0.2)
 SHIPPED_SIGMA = 0.25
 
@@ -40,7 +40,7 @@ def bbob_study(protocol: Protocol, weights: dict[str, Theta], out: Path, console
 
 def final_log_gaps(best_so_far: np.ndarray) -> np.ndarray:
     """[functions, instances, seeds]"""
-    return np.log10(np.maximum(best_so_far[..., -1], FLOOR))
+    return log10_gaps(best_so_far[..., -1])
 
 
 def write_runs(protocol: Protocol, outcomes: dict[str, tuple[Entry, Tuned, np.ndarray]], path: Path) -> None:
@@ -86,7 +86,7 @@ def summary(protocol: Protocol, outcomes: dict[str, tuple[Entry, Tuned, np.ndarr
         for name, (entry, chosen, _) in outcomes.items()
     ]
     return {
-        "protocol": asdict(protocol),
+        "protocol": json_form(asdict(protocol)),
         "rows": rows,
         "num_hold_out": int(held_out.sum()),
         "friedman_p": ranks.p_value,
@@ -103,7 +103,7 @@ def draw(
     curves, profiles = {}, {}
     for name, (entry, _, best) in outcomes.items():
         evaluations = entry.num_children * np.arange(2, best.shape[-1] + 2)
-        curves[name] = (evaluations, np.log10(np.maximum(best, FLOOR)).mean(axis=(0, 1, 2)))
+        curves[name] = (evaluations, log10_gaps(best).mean(axis=(0, 1, 2)))
         profiles[name] = (evaluations, runtime_profile(best, TARGETS))
     figures.curves_over_evaluations(curves, "mean log10 gap of the best so far", out / "curves.png")
     figures.curves_over_evaluations(profiles, "share of runs and targets reached", out / "profiles.png")

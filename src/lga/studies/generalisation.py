@@ -15,11 +15,11 @@ from lga.analysis import figures
 from lga.bench.bbob import cached, slug
 from lga.bench.protocol import Method, baselines, learned
 from lga.bench.searches import searches
-from lga.core.weights_io import digest
+from lga.bench.statistics import log10_gaps
+from lga.core.weights_io import digest, json_form
 from lga.operators.theta import Theta, named_leaves
 from lga.tasks import bbob
 
-FLOOR = 1e-8
 TUNING_SEED, REPORT_SEED = 1000, 2000
 
 
@@ -53,13 +53,15 @@ class Cell:
 
 def generalisation_study(grid: Grid, name: str, theta: Theta, out: Path, console: Console) -> dict[str, Any]:
     """Runs whatever is missing, then writes generalisation.json and the pictures into `out`."""
-    fingerprint = digest(named_leaves(theta), {})
     methods = [learned(name, theta), *baselines(grid.elite_ratios, grid.sigmas)]
+    weights = {name: digest(named_leaves(theta), {})}
     cells = [Cell(n, d, grid.num_generations) for n in grid.populations for d in grid.dims]
     long = Cell(grid.long_population, grid.long_dims, grid.long_horizon)
     curves = {}
     for cell in track([*cells, long], description="cells", console=console):
-        curves[cell] = {method.name: best_curve(grid, cell, method, fingerprint, out / "cells") for method in methods}
+        curves[cell] = {
+            method.name: best_curve(grid, cell, method, weights.get(method.name), out / "cells") for method in methods
+        }
     report = {
         "grid": asdict(grid),
         "weights": name,
@@ -73,15 +75,18 @@ def generalisation_study(grid: Grid, name: str, theta: Theta, out: Path, console
     differences = np.reshape([cell["minus_best_baseline"] for cell in report["cells"]], (len(grid.populations), -1))
     figures.heat_map(differences, grid.populations, grid.dims, f"{name} minus best baseline", out / "heat_map.png")
     mean_curves = {
-        m: (grid.long_population * np.arange(2, curve.shape[-1] + 2), log_gaps(curve).mean(axis=0))
+        m: (grid.long_population * np.arange(2, curve.shape[-1] + 2), log10_gaps(curve).mean(axis=0))
         for m, curve in curves[long].items()
     }
     figures.curves_over_evaluations(mean_curves, "mean log10 gap of the best so far", out / "long_horizon.png")
     return report
 
 
-def best_curve(grid: Grid, cell: Cell, method: Method, fingerprint: str, cells: Path) -> np.ndarray:
-    """The best gap so far [runs, generations] on the report instances, with the setting that did best on the others."""
+def best_curve(grid: Grid, cell: Cell, method: Method, weights: str | None, cells: Path) -> np.ndarray:
+    """The best gap so far [runs, generations] on the report instances, with the setting that did best on the others.
+
+    A finished cell is found again whatever other cells the grid has, and a baseline's with any weights.
+    """
 
     def compute() -> np.ndarray:
         # One instance at a time: equal shapes, so nothing is compiled twice.
@@ -100,24 +105,27 @@ def best_curve(grid: Grid, cell: Cell, method: Method, fingerprint: str, cells: 
             return np.concatenate([np.asarray(trace.best_so_far)[:, 0] for trace in traces])
 
         def tuning_score(setting: tuple[float, float]) -> float:
-            return float(log_gaps(curves(*setting, grid.tuning_instances, TUNING_SEED))[:, -1].mean())
+            return float(log10_gaps(curves(*setting, grid.tuning_instances, TUNING_SEED))[:, -1].mean())
 
-        settings = [(rho, sigma) for rho in method.elite_ratios for sigma in method.sigmas]
-        chosen = min(settings, key=tuning_score) if len(settings) > 1 else settings[0]
+        choices = [(rho, sigma) for rho in method.elite_ratios for sigma in method.sigmas]
+        chosen = min(choices, key=tuning_score) if len(choices) > 1 else choices[0]
         return curves(*chosen, grid.report_instances, REPORT_SEED)
 
-    key = json.loads(json.dumps({"grid": asdict(grid), "cell": asdict(cell), "weights": fingerprint}))
+    settings = {
+        "functions": grid.functions,
+        "tuning_instances": grid.tuning_instances,
+        "report_instances": grid.report_instances,
+        "elite_ratios": method.elite_ratios,
+        "sigmas": method.sigmas,
+    }
+    key = json_form({**settings, "cell": asdict(cell), "weights": weights})
     return cached(cells / f"{slug(method.name)}-{cell.name}.safetensors", key, compute)
 
 
 def compare(curves: dict[str, np.ndarray], name: str) -> dict[str, Any]:
-    scores = {method: float(log_gaps(curve)[:, -1].mean()) for method, curve in curves.items()}
+    scores = {method: float(log10_gaps(curve)[:, -1].mean()) for method, curve in curves.items()}
     best = min((method for method in scores if method != name), key=scores.__getitem__)
     return {"mean_log10_gap": scores, "best_baseline": best, "minus_best_baseline": scores[name] - scores[best]}
-
-
-def log_gaps(best_so_far: np.ndarray) -> np.ndarray:
-    return np.log10(np.maximum(best_so_far, FLOOR))
 
 
 def horizons(longest: int) -> list[int]:

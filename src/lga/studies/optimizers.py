@@ -22,14 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import tyro
 
-from lga.bench.statistics import mean_interval
+from lga.bench.statistics import SMALLEST_GAP, mean_interval
 from lga.core.weights_io import write_atomically
 from lga.optimize.minimize import minimize
 from lga.optimize.programs import find_weights
 from lga.tasks import registry
 
 LOW, HIGH = -5.0, 5.0
-FLOOR = 1e-8
 BUDGETS = (100, 1000)
 """Evaluations a dimension."""
 SECONDS_BETWEEN_SAVES = 20.0
@@ -42,8 +41,8 @@ class OptimizersConfig:
     instances: tuple[int, ...] = (16, 17, 18)
     """COCO instances that neither training, validation nor the BBOB report uses. Each search has its own seed."""
     nevergrad_instances: tuple[int, ...] = (16,)
-    nevergrad_budgets: tuple[int, ...] = (100,)
-    """nevergrad itself takes about ten milliseconds an evaluation, which at 1000 a dimension is more than an hour."""
+    nevergrad_budgets: tuple[int, ...] = BUDGETS
+    """nevergrad itself takes about ten milliseconds an evaluation, so the larger budget takes it about an hour."""
     functions: tuple[int, ...] = tuple(range(1, 25))
 
 
@@ -143,7 +142,7 @@ def search(cell: Cell) -> list[float]:
         warnings.simplefilter("ignore")
         with contextlib.suppress(BudgetUsedError):
             METHODS[cell.method](objective, cell.num_dims, 1000 * cell.function + cell.instance)
-    return [math.log10(max(gap, FLOOR)) for gap in objective.gaps]
+    return [math.log10(max(gap, SMALLEST_GAP)) for gap in objective.gaps]
 
 
 def cells(config: OptimizersConfig) -> Iterator[Cell]:

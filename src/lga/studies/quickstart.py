@@ -13,7 +13,7 @@ from rich.table import Table
 
 from lga.analysis import figures
 from lga.bench.protocol import Budget, Tuned, baselines, learned, measure, tune
-from lga.bench.statistics import mean_interval
+from lga.bench.statistics import log10_gaps, mean_interval
 from lga.meta.config import PRESETS, MetaConfig
 from lga.meta.live import LiveReport
 from lga.meta.run_directory import read_metrics
@@ -57,7 +57,7 @@ def quickstart(config: QuickstartConfig, out: Path, console: Console) -> dict[st
     }
     report = summarise(config, contenders, traces, held_out)
     (out / "report.json").write_text(json.dumps(report, indent=1))
-    curves = {name: np.log10(np.maximum(trace.best_so_far, 1e-8)).mean(axis=(0, 1)) for name, trace in traces.items()}
+    curves = {name: log10_gaps(trace.best_so_far).mean(axis=(0, 1)) for name, trace in traces.items()}
     figures.convergence(curves, out / "convergence.png")
     figures.gaps_by_function(report["per_function"], out / "gaps_by_function.png")
     console.print(result_table(report))

@@ -50,12 +50,17 @@ class Entry:
         return Budget(self.num_children, self.num_generations, num_seeds)
 
 
+def with_population(method: Method, size: int, protocol: Protocol, fingerprint: str = "") -> Entry:
+    """As many generations as the protocol's evaluations allow for, after the initial archive."""
+    evaluations = protocol.num_children * (protocol.num_generations + 1)
+    return Entry(method, size, evaluations // size - 1, fingerprint)
+
+
 def hand_designed(protocol: Protocol) -> list[Entry]:
     def same(method: Method) -> Entry:
-        return Entry(method, protocol.num_children, protocol.num_generations)
+        return with_population(method, protocol.num_children, protocol)
 
     default_size = 4 + int(3 * np.log(protocol.num_dims))
-    evaluations = protocol.num_children * (protocol.num_generations + 1)
     # Step sizes of evolution strategies are those of the whole distribution: up to the width of the domain.
     strategy_sigmas = (*SIGMAS, 2.0)
     return [
@@ -65,27 +70,33 @@ def hand_designed(protocol: Protocol) -> list[Entry]:
         same(Method("GESMR-GA", presets.gesmr_ga, ELITE_RATIOS, SIGMAS)),
         same(Method("Sep-CMA-ES", lambda n, _: presets.sep_cma_es(n), (0.5,), strategy_sigmas)),
         same(Method("CMA-ES", lambda n, _: presets.cma_es(n), (0.5,), strategy_sigmas)),
-        Entry(
+        with_population(
             Method("CMA-ES, default population", lambda n, _: presets.cma_es(n), (0.5,), strategy_sigmas),
             default_size,
-            evaluations // default_size - 1,
+            protocol,
         ),
         same(Method("random search", lambda n, _: presets.random_search(n), (0.5,), (0.5,))),
     ]
 
 
 def learned_entries(protocol: Protocol, weights: dict[str, Theta], sigma0: float) -> list[Entry]:
-    """Each set of weights twice: tuned over the grid like all others, and as it ships."""
-    entries = []
+    """Each set of weights tuned over the grid like all others, as it ships, and as it ships with half the population.
+
+    Half the paper's population is what `lga.minimize` starts with.
+    """
+    entries, smaller = [], protocol.num_children // 2
     for name, theta in weights.items():
 
         def build(num_children: int, elite_ratio: float, theta: Theta = theta):
             return presets.learned_ga(theta, num_children, elite_ratio)
 
         fingerprint = digest(named_leaves(theta), {})
-        for label, ratios, sigmas in ((name, ELITE_RATIOS, SIGMAS), (f"{name}, untuned", (1.0,), (sigma0,))):
-            method = Method(label, build, ratios, sigmas)
-            entries.append(Entry(method, protocol.num_children, protocol.num_generations, fingerprint))
+        for label, ratios, sigmas, size in (
+            (name, ELITE_RATIOS, SIGMAS, protocol.num_children),
+            (f"{name}, untuned", (1.0,), (sigma0,), protocol.num_children),
+            (f"{name}, untuned, population {smaller}", (1.0,), (sigma0,), smaller),
+        ):
+            entries.append(with_population(Method(label, build, ratios, sigmas), size, protocol, fingerprint))
     return entries
 
 

@@ -6,7 +6,7 @@ A block `<!-- begin NAME FILE -->` … `<!-- end -->` of a page holds what the r
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +164,18 @@ def training_runs(runs: list[dict[str, Any]]) -> str:
     def span(pair: list[Any]) -> str:
         return str(pair[0]) if len(set(pair)) == 1 else f"{pair[0]} to {pair[-1]}"
 
+    def particulars(run: dict[str, Any]) -> Iterator[str]:
+        yield f"seed {run['seed']}"
+        if run["family"] != ["large"]:
+            yield f"functions {', '.join(run['family'])}"
+        if run["noise"] == ["none"]:
+            yield "no noise"
+        yield f"{run['normalisation']} of {run['objective']}"
+        if run["mean_decay"]:
+            yield f"lambda {run['mean_decay']:g}"
+        if run["averaging"]:
+            yield f"averaged ({run['averaging']:g})"
+
     def row(run: dict[str, Any]) -> list[str]:
         return [
             run["run"],
@@ -171,12 +183,13 @@ def training_runs(runs: list[dict[str, Any]]) -> str:
             f"{run['search_space']}, {run['optimizer']}",
             f"{run['meta_population']} x {run['num_tasks']}",
             f"D {span(run['dims'])}, N {span(run['num_children'])}, T {span(run['num_generations'])}",
+            ", ".join(particulars(run)),
             f"{run['meta_generations']} ({run['million_inner_generations']:.0f} million, {run['minutes']:.0f} min)",
             f"{run['score']:.3f} at {run['best_meta_generation']}",
             ", ".join(f"{score:.2f}" for score in run["per_dims"].values()),
         ]
 
-    header = ["run", "learned", "search space, optimiser", "M x J", "training tasks"]
+    header = ["run", "learned", "search space, optimiser", "M x J", "training tasks", "in particular"]
     header += ["meta-generations (inner generations, time)", "best validation score", "in 5-D, in 20-D"]
     return markdown_table(header, map(row, runs))
 

@@ -123,14 +123,16 @@ def growth_table(console: Console) -> list[dict]:
     jax.config.update("jax_num_cpu_devices", len(os.sched_getaffinity(0)))
     from lga.meta.config import MetaConfig
     from lga.meta.optimizers import meta_optimizer
+    from lga.meta.search_space import search_space, starting_point
     from lga.meta.step import candidates_at_once, member_mesh, meta_step
 
     table, rows = Table("M", "J", "seconds", "microseconds per inner generation"), []
     for candidates, tasks in ((64, 16), (64, 64), (128, 64), (256, 64), (256, 128)):
         config = MetaConfig(meta_population=candidates, num_tasks=tasks)
-        optimizer, chunk = meta_optimizer(config, 1377), candidates_at_once(config, 8.0)
+        space, chunk = search_space(config), candidates_at_once(config, 8.0)
+        optimizer = meta_optimizer(config, space.size)
         step = meta_step(config, optimizer, member_mesh(config, chunk), chunk)
-        state, times = optimizer.init(jax.random.key(0)), []
+        state, times = optimizer.init(jax.random.key(0), starting_point(config, space)), []
         for meta_generation in range(4):
             begin = time.perf_counter()
             state, figures = step(state, meta_generation, NUM_CHILDREN, NUM_GENERATIONS)

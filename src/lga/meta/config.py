@@ -25,6 +25,9 @@ class MetaConfig:
     search_space: str = "weights"
     """What the meta-optimiser moves: weights, or folded: the few numbers that they fold into."""
 
+    start: str = ""
+    """Weights that the meta-mean starts from: the name of shipped ones, or a file. If empty, it starts from zero."""
+
     num_children: tuple[int, ...] = (16,)
     """Inner population sizes; one of them is drawn for each meta-generation."""
     num_generations: tuple[int, int] = (50, 50)

@@ -10,8 +10,8 @@ from lga.meta.config import MetaConfig
 
 
 class MetaOptimizer(NamedTuple):
-    init: Callable[[Key[Array, ""]], Any]
-    """(key) -> state, with the centre at zero"""
+    init: Callable[[Key[Array, ""], Float[Array, " w"]], Any]
+    """(key, start) -> state, with the centre at the start"""
     ask: Callable[[Key[Array, ""], Any], tuple[Float[Array, "m w"], Any]]
     """(key, state) -> (candidates, state)"""
     tell: Callable[[Key[Array, ""], Any, Float[Array, "m w"], Float[Array, " m"]], Any]
@@ -43,9 +43,8 @@ def distribution_based(config: MetaConfig, num_weights: int) -> MetaOptimizer:
     if hasattr(settings, "std_init"):
         settings = settings.replace(std_init=config.meta_sigma)
 
-    def init(key: Key[Array, ""]) -> Any:
-        # From zero: a random start of usual scale multiplies rates and selects at random, and is hard to leave.
-        return Averaged(strategy.init(key, jnp.zeros(num_weights), settings), jnp.zeros(num_weights))
+    def init(key: Key[Array, ""], start: Float[Array, " w"]) -> Any:
+        return Averaged(strategy.init(key, start, settings), start)
 
     def ask(key: Key[Array, ""], state: Any) -> tuple[Float[Array, "m w"], Any]:
         candidates, inner = strategy.ask(key, state.inner, settings)
@@ -93,9 +92,9 @@ def population_based(config: MetaConfig, num_weights: int) -> MetaOptimizer:
     strategy = algorithms.SimpleGA(config.meta_population, jnp.zeros(num_weights), std_schedule=sigma)
     settings = strategy.default_params
 
-    def init(key: Key[Array, ""]) -> Any:
-        zeros = jnp.zeros((config.meta_population, num_weights))
-        return strategy.init(key, zeros, jnp.zeros(config.meta_population), settings)
+    def init(key: Key[Array, ""], start: Float[Array, " w"]) -> Any:
+        population = jnp.tile(start, (config.meta_population, 1))
+        return strategy.init(key, population, jnp.zeros(config.meta_population), settings)
 
     def ask(key: Key[Array, ""], state: Any) -> tuple[Float[Array, "m w"], Any]:
         return strategy.ask(key, state, settings)

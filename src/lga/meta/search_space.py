@@ -1,25 +1,47 @@
 """What the meta-optimiser moves: a flat vector, and the weights that it stands for."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
+import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
+from lga.core.checks import require
 from lga.meta.config import MetaConfig
-from lga.operators.theta import Theta, ravel_theta, theta_layout
-from lga.operators.unfold import folded_layout, unfold
+from lga.operators.theta import Theta, config_of, installed_weights, load_theta, ravel_theta, shapes, theta_layout
+from lga.operators.unfold import fold, folded_layout, unfold
 
 
 class SearchSpace(NamedTuple):
     size: int
     theta: Callable[[Float[Array, " w"]], Theta]
+    flat: Callable[[Theta], Float[Array, " w"]]
+    """A vector that stands for weights which do the same."""
 
 
 def search_space(config: MetaConfig) -> SearchSpace:
     """The weights themselves, or the few numbers that they fold into."""
     if config.search_space == "weights":
         flat, unravel = ravel_theta(theta_layout(config.theta_config))
-        return SearchSpace(flat.size, unravel)
+        return SearchSpace(flat.size, unravel, lambda theta: ravel_theta(theta)[0])
     flat, unravel = ravel_pytree(folded_layout(config.theta_config))
-    return SearchSpace(flat.size, lambda numbers: unfold(unravel(numbers), config.key_dim))
+    return SearchSpace(
+        flat.size,
+        lambda numbers: unfold(unravel(numbers), config.key_dim),
+        lambda theta: ravel_pytree(fold(theta))[0],
+    )
+
+
+def starting_point(config: MetaConfig, space: SearchSpace) -> Float[Array, " w"]:
+    """Zeros, or what stands for the weights that the settings name."""
+    if not config.start:
+        # From zero: a random start of usual scale multiplies rates and selects at random, and is hard to leave.
+        return jnp.zeros(space.size)
+    theta, _ = load_theta(installed_weights().get(config.start, Path(config.start)))
+    require(
+        shapes(theta) == shapes(theta_layout(config.theta_config)),
+        f"start is {config.start!r}, which holds {config_of(theta)}, but the run is one of {config.theta_config}.",
+    )
+    return space.flat(theta)

@@ -15,7 +15,7 @@ from lga.meta.config import MetaConfig
 from lga.meta.neuro_validation import neuro_validator
 from lga.meta.optimizers import meta_optimizer
 from lga.meta.run_directory import BEST, FINAL, RunDirectory, load_checkpoint
-from lga.meta.search_space import search_space
+from lga.meta.search_space import search_space, starting_point
 from lga.meta.step import candidates_at_once, member_mesh, meta_step, on_host
 from lga.meta.validate import ValidationProtocol, protocol_description, validator
 from lga.operators.theta import Theta, load_theta, save_theta
@@ -52,7 +52,7 @@ def _train(config, directory, writer, memory_gib, report) -> Theta:
     protocol = ValidationProtocol(functions=config.functions)
     validate = validator(protocol, config.elite_ratio)
     validate_neuro = neuro_validator(config.validation_tasks, config.elite_ratio)
-    fresh = on_host(optimizer.init(jax.random.key(config.seed)))
+    fresh = on_host(optimizer.init(jax.random.key(config.seed), starting_point(config, space)))
     done, state, best = load_checkpoint(directory, fresh)
     if writer:
         writer.forget_metrics_after(done)

@@ -1,4 +1,4 @@
-"""Unfolding: weights that fold into given numbers.
+"""Unfolding: weights that fold into given numbers, and the way back.
 
 Folding loses nothing but redundancy: heads that are at least as wide as [features, 1] can hold any folded form. So
 meta-training may move the 148 numbers of the default operators instead of their 1,377 weights, and what it finds is
@@ -19,7 +19,7 @@ from lga.operators.features import (
     NUM_RATE_FEATURES,
     NUM_SAMPLING_FEATURES,
 )
-from lga.operators.fold import FoldedReadout, FoldedSelection
+from lga.operators.fold import FoldedReadout, FoldedSelection, bilinear_forms, fold_readout, fold_selection
 from lga.operators.theta import (
     AttentionTheta,
     BlendTheta,
@@ -73,6 +73,25 @@ def folded_layout(config: ThetaConfig) -> FoldedTheta:
         "jitter": lambda: JitterTheta(jnp.zeros(1)),
     }
     return FoldedTheta(**{name: layouts[name]() for name in config.learned})
+
+
+def fold(theta: Theta) -> FoldedTheta:
+    """The numbers that all operators of a theta fold into."""
+
+    def each(operator, folded):
+        return None if operator is None else folded(operator)
+
+    def fold_blend(blend: BlendTheta) -> FoldedBlend:
+        return FoldedBlend(bilinear_forms(blend.query, blend.key), blend.gate)
+
+    return FoldedTheta(
+        select=each(theta.select, fold_selection),
+        rate=each(theta.rate, fold_readout),
+        sample=each(theta.sample, fold_readout),
+        cross=each(theta.cross, fold_readout),
+        blend=each(theta.blend, fold_blend),
+        jitter=theta.jitter,
+    )
 
 
 def unfold(folded: FoldedTheta, key_dim: int) -> Theta:

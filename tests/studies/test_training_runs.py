@@ -3,29 +3,27 @@ import json
 
 import pytest
 
-from lga.meta.run_directory import read_metrics
 from lga.meta.train import train
+from lga.meta.validate import ValidationProtocol
 from lga.studies.training_runs import main
 from meta.tiny import TINY
 
+SMALL = ValidationProtocol(("rastrigin",), instances=(101,), dims=(3,), num_children=8, num_generations=5, num_seeds=2)
+
 
 @pytest.mark.usefixtures("ranks_promoted")
-def test_runs_are_summed_up_best_first(tmp_path):
-    for seed in range(2):
-        train(dataclasses.replace(TINY, seed=seed, meta_generations=2, validate_every=1), tmp_path / f"run-{seed}")
-    main(tmp_path, TINY.functions)
+def test_runs_are_summed_up_best_first_by_a_validation_that_all_share(tmp_path):
+    for seed, function in enumerate(("sphere", "linear_slope")):
+        config = dataclasses.replace(TINY, seed=seed, family=(function,), meta_generations=2, validate_every=1)
+        train(config, tmp_path / function)
+    (tmp_path / "linear_slope" / "final.safetensors").unlink()
+    main(tmp_path, SMALL)
     summaries = json.loads((tmp_path / "runs.json").read_text())
-    assert {summary["run"] for summary in summaries} == {"run-0", "run-1"}
-    assert summaries[0]["score"] <= summaries[1]["score"]
+    assert {summary["run"]: set(summary["larger_validation"]) for summary in summaries} == {
+        "sphere": {"best", "final"},
+        "linear_slope": {"best"},
+    }
+    scores = [min(weights["score"] for weights in summary["larger_validation"].values()) for summary in summaries]
+    assert scores == sorted(scores)
     inner = TINY.meta_population * TINY.num_tasks * TINY.num_generations[0] * 2
     assert summaries[0]["million_inner_generations"] == pytest.approx(inner / 1e6)
-
-
-@pytest.mark.usefixtures("ranks_promoted")
-def test_a_run_on_other_functions_is_scored_on_the_same_as_all(tmp_path):
-    train(dataclasses.replace(TINY, meta_generations=1), tmp_path / "run")
-    main(tmp_path, ("rastrigin",))
-    (summary,) = json.loads((tmp_path / "runs.json").read_text())
-    (own,) = [entry["validation"]["score"] for entry in read_metrics(tmp_path / "run") if "validation" in entry]
-    assert TINY.functions != ("rastrigin",)
-    assert summary["score"] > own + 0.5

@@ -168,10 +168,11 @@ def ratio_bars(log_gaps: dict[str, dict[str, float]], reference: str, splits: di
             axes.bar(positions, ratios, width, label=name, color=colour(number))
         axes.axhline(1.0, color="gray", linewidth=0.8)
         # Bars beyond are cut off: random search would flatten all others.
-        axes.set(yscale="log", ylim=(1e-5, 1e2))
+        axes.set(yscale="log", ylim=(1e-6, 1e2))
         axes.set_xticks(np.arange(len(functions)), functions, rotation=30, ha="right", fontsize=8)
         axes.set_title(f"{split} functions: gap relative to {reference} (less is better)", fontsize=10)
-    panels[0].legend(frameon=False, fontsize=7, ncols=7)
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, frameon=False, fontsize=7, ncols=7, loc="outside lower center")
     save(figure, path)
 
 
@@ -185,13 +186,13 @@ def validation_curves(curves: dict[str, tuple[np.ndarray, np.ndarray]], path: Pa
 
 def lines(curves: dict[str, tuple[np.ndarray, np.ndarray]], across: str, label: str, path: Path) -> None:
     """One line a method; the first is drawn bold."""
-    figure = Figure(figsize=(7, 4.4), layout="constrained")
+    figure = Figure(figsize=(8.6, 4.4), layout="constrained")
     axes = figure.subplots()
     for number, (name, (where, values)) in enumerate(curves.items()):
         width = 2.5 if number == 0 else 1.2
         axes.plot(where, values, label=name, linewidth=width, color=colour(number))
     axes.set(xlabel=across, ylabel=label)
-    axes.legend(frameon=False, fontsize=7)
+    figure.legend(frameon=False, fontsize=7, loc="outside right upper")
     save(figure, path)
 
 

@@ -80,23 +80,24 @@ def hand_designed(protocol: Protocol) -> list[Entry]:
 
 
 def learned_entries(protocol: Protocol, weights: dict[str, Theta], sigma0: float) -> list[Entry]:
-    """Each set of weights tuned over the grid like all others, as it ships, and as it ships with half the population.
+    """Each set of weights tuned over the grid like all others, and as it ships.
 
-    Half the paper's population is what `lga.minimize` starts with.
+    The first enters a third time, with half the population, which is what `lga.minimize` starts with.
     """
-    entries, smaller = [], protocol.num_children // 2
+    entries, first, half = [], next(iter(weights)), protocol.num_children // 2
     for name, theta in weights.items():
 
         def build(num_children: int, elite_ratio: float, theta: Theta = theta):
             return presets.learned_ga(theta, num_children, elite_ratio)
 
         fingerprint = digest(named_leaves(theta), {})
-        for label, ratios, sigmas, size in (
-            (name, ELITE_RATIOS, SIGMAS, protocol.num_children),
-            (f"{name}, untuned", (1.0,), (sigma0,), protocol.num_children),
-            (f"{name}, untuned, population {smaller}", (1.0,), (sigma0,), smaller),
-        ):
-            entries.append(with_population(Method(label, build, ratios, sigmas), size, protocol, fingerprint))
+        tuned = Method(name, build, ELITE_RATIOS, SIGMAS)
+        shipped = Method(f"{name}, untuned", build, (1.0,), (sigma0,))
+        for method in (tuned, shipped):
+            entries.append(with_population(method, protocol.num_children, protocol, fingerprint))
+        if name == first:
+            method = Method(f"{name}, untuned, population {half}", build, (1.0,), (sigma0,))
+            entries.append(with_population(method, half, protocol, fingerprint))
     return entries
 
 

@@ -164,6 +164,12 @@ def training_runs(runs: list[dict[str, Any]]) -> str:
     def span(pair: list[Any]) -> str:
         return str(pair[0]) if len(set(pair)) == 1 else f"{pair[0]} to {pair[-1]}"
 
+    def larger(validation: dict[str, Any] | None) -> str:
+        if validation is None:
+            return ""
+        parts = ", ".join(f"{score:.2f}" for score in validation["per_dims"].values())
+        return f"{validation['score']:.3f} ({parts})"
+
     def particulars(run: dict[str, Any]) -> Iterator[str]:
         yield f"seed {run['seed']}"
         if run["family"] != ["large"]:
@@ -186,11 +192,12 @@ def training_runs(runs: list[dict[str, Any]]) -> str:
             ", ".join(particulars(run)),
             f"{run['meta_generations']} ({run['million_inner_generations']:.0f} million, {run['minutes']:.0f} min)",
             f"{run['score']:.3f} at {run['best_meta_generation']}",
-            ", ".join(f"{score:.2f}" for score in run["per_dims"].values()),
+            *(larger(run["larger_validation"].get(name)) for name in ("best", "final")),
         ]
 
     header = ["run", "learned", "search space, optimiser", "M x J", "training tasks", "in particular"]
-    header += ["meta-generations (inner generations, time)", "best validation score", "in 5-D, in 20-D"]
+    header += ["meta-generations (inner generations, time)", "best score in the run"]
+    header += ["larger validation of the best weights (5-D, 20-D)", "of the last weights"]
     return markdown_table(header, map(row, runs))
 
 

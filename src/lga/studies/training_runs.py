@@ -1,25 +1,34 @@
-"""A summary of the committed training runs: `python -m lga.studies.training_runs` writes its `runs.json`."""
+"""A summary of the committed training runs: `python -m lga.studies.training_runs` writes its `runs.json`.
+
+Validation during a run is small, and the best of many small ones is partly luck. So the best and the last weights of
+each run are validated once more, on more instances and seeds, and runs are compared by that.
+"""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lga.meta.run_directory import BEST, read_metrics, saved_config
+from rich.progress import track
+
+from lga.meta.run_directory import BEST, FINAL, read_metrics, saved_config
 from lga.meta.validate import ValidationProtocol, validator
-from lga.operators.theta import load_theta
+from lga.operators.theta import Theta, load_theta
 from lga.tasks.bbob import FAMILIES
 
 RUNS = Path("results/training")
+LARGER = ValidationProtocol(FAMILIES["large"], instances=tuple(range(101, 121)), num_seeds=8)
 
 
-def summary_of(directory: Path, functions: tuple[str, ...]) -> dict[str, Any]:
+def summary_of(directory: Path, validate: Callable[[Theta], dict[str, Any]]) -> dict[str, Any]:
     config, metrics = saved_config(directory), read_metrics(directory)
     validated = [entry for entry in metrics if "validation" in entry]
     best = min(validated, key=lambda entry: entry["validation"]["score"])
-    validation = best["validation"]
-    if config.functions != functions:
-        # A run is validated on the functions that it was trained on: its score becomes comparable here.
-        validation = validator(ValidationProtocol(functions), config.elite_ratio)(load_theta(directory / BEST)[0])
+    found = {name: directory / name for name in (BEST, FINAL) if (directory / name).exists()}
+    again = {}
+    for name, path in found.items():
+        validation = validate(load_theta(path)[0])
+        again[Path(name).stem] = {"score": validation["score"], "per_dims": validation["per_dims"]}
     return {
         "run": directory.name,
         "seed": config.seed,
@@ -42,14 +51,16 @@ def summary_of(directory: Path, functions: tuple[str, ...]) -> dict[str, Any]:
         "million_inner_generations": sum(e["seconds"] * e["inner_generations_per_second"] for e in metrics) / 1e6,
         "minutes": sum(entry["seconds"] for entry in metrics) / 60,
         "best_meta_generation": best["meta_generation"],
-        "score": validation["score"],
-        "per_dims": validation["per_dims"],
+        "score": best["validation"]["score"],
+        "larger_validation": again,
     }
 
 
-def main(runs: Path = RUNS, functions: tuple[str, ...] = FAMILIES["large"]) -> None:
-    summaries = [summary_of(path.parent, functions) for path in runs.glob("*/metrics.jsonl")]
-    summaries.sort(key=lambda summary: summary["score"])
+def main(runs: Path = RUNS, protocol: ValidationProtocol = LARGER) -> None:
+    validate = validator(protocol)
+    folders = [path.parent for path in sorted(runs.glob("*/metrics.jsonl"))]
+    summaries = [summary_of(folder, validate) for folder in track(folders, description="runs")]
+    summaries.sort(key=lambda summary: min(weights["score"] for weights in summary["larger_validation"].values()))
     (runs / "runs.json").write_text(json.dumps(summaries, indent=1))
 
 

@@ -82,7 +82,7 @@ def test_export_copies_weights_and_overwrites_nothing(monkeypatch, capsys, weigh
         (["trian"], "the command 'trian' is unknown"),
         (["weights", "info", "lga-999"], "name is 'lga-999', but must be one of"),
         (["train", "--resume", "nowhere"], "holds no run to resume"),
-        (["train", "--preset", "smoke", "--meta-population", "7"], "meta_population is 7, but must be even"),
+        (["train", "--preset", "paper", "--meta-population", "7"], "meta_population is 7, but must be even"),
         (["train", "--preset", "smoke", "--dims", "9", "3"], "dims is .9, 3., but the smaller number must come first"),
         (["train", "--preset", "smoke", "--num-processes", "2"], "coordinator must name the first process"),
         (["bench", "neuro", "--task", "pong"], "task is 'pong', but must be one of: .*ur5e"),

@@ -66,6 +66,12 @@ def bbob(report: dict[str, Any]) -> str:
     return markdown_table(["library", "evaluations per second", "lga is faster by"], rows)
 
 
+def start_up(report: dict[str, Any]) -> str:
+    base = report["seconds"]["import jax"]
+    rows = ([name, f"{seconds:.2f}", f"{seconds / base:.1f}"] for name, seconds in report["seconds"].items())
+    return markdown_table(["in a new process", "seconds", "ratio to importing JAX"], rows)
+
+
 def optimizers(report: dict[str, Any]) -> str:
     """Mean log10 gaps; a line for each set of functions, number of variables and budget."""
     methods = list(dict.fromkeys(row["method"] for row in report["rows"]))
@@ -240,6 +246,7 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "quickstart": quickstart,
     "generation": generation,
     "meta_training": meta_training,
+    "start_up": start_up,
     "bbob": bbob,
     "bbob_comparison": bbob_comparison,
     "bbob_headline": bbob_headline,

@@ -98,7 +98,7 @@ def failures_last(
     return jnp.where(finite, scores, jnp.max(scores) + 1.0)
 
 
-def orders_of_magnitude(outcomes: Float[Array, " m"]) -> Float[Array, " m"]:
+def orders_of_magnitude(outcomes: Float[Array, "*some"]) -> Float[Array, "*some"]:
     return jnp.log10(jnp.maximum(outcomes, 1e-8))
 
 

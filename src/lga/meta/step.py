@@ -11,7 +11,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float, Int
 
 from lga.meta.config import MetaConfig
-from lga.meta.objective import Trial, candidate_outcomes, meta_fitness, sample_trials
+from lga.meta.objective import Trial, candidate_outcomes, meta_fitness, orders_of_magnitude, sample_trials
 from lga.meta.optimizers import MetaOptimizer
 
 # Candidates that are worked on at once: enough to fill the vector lanes, few enough to stay in the cache.
@@ -100,7 +100,7 @@ def meta_step(
         fitness = meta_fitness(outcomes, config.normalisation, config.aggregation)
         state = optimizer.tell(key_tell, state, candidates, fitness)
         figures = {
-            "median_log10_outcome": jnp.nanmedian(jnp.log10(jnp.maximum(outcomes, 1e-8))),
+            "median_log10_outcome": jnp.nanmedian(orders_of_magnitude(outcomes)),
             "failed_outcomes": jnp.mean(~jnp.isfinite(outcomes)),
             "spread_of_fitness": jnp.std(fitness),
             "norm_of_centre": jnp.linalg.norm(optimizer.centre(state)),

@@ -6,6 +6,7 @@ still a set of weights.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
@@ -77,37 +78,36 @@ def folded_layout(config: ThetaConfig) -> FoldedTheta:
 
 def fold(theta: Theta) -> FoldedTheta:
     """The numbers that all operators of a theta fold into."""
-
-    def each(operator, folded):
-        return None if operator is None else folded(operator)
-
-    def fold_blend(blend: BlendTheta) -> FoldedBlend:
-        return FoldedBlend(bilinear_forms(blend.query, blend.key), blend.gate)
-
-    return FoldedTheta(
-        select=each(theta.select, fold_selection),
-        rate=each(theta.rate, fold_readout),
-        sample=each(theta.sample, fold_readout),
-        cross=each(theta.cross, fold_readout),
-        blend=each(theta.blend, fold_blend),
-        jitter=theta.jitter,
-    )
+    return FoldedTheta(**each_operator(theta, fold_selection, fold_readout, fold_blend))
 
 
 def unfold(folded: FoldedTheta, key_dim: int) -> Theta:
     """Weights whose folded form is the given one."""
+    unfolded = (partial(one, key_dim=key_dim) for one in (unfold_selection, unfold_readout, unfold_blend))
+    return Theta(**each_operator(folded, *unfolded))
 
-    def each(operator, unfolded):
-        return None if operator is None else unfolded(operator, key_dim)
 
-    return Theta(
-        select=each(folded.select, unfold_selection),
-        rate=each(folded.rate, unfold_readout),
-        sample=each(folded.sample, unfold_readout),
-        cross=each(folded.cross, unfold_readout),
-        blend=each(folded.blend, unfold_blend),
-        jitter=folded.jitter,
-    )
+def each_operator(
+    operators: Theta | FoldedTheta,
+    selection: Callable[[Any], Any],
+    readout: Callable[[Any], Any],
+    blend: Callable[[Any], Any],
+) -> dict[str, Any]:
+    """What the functions make of each operator, by its kind. Jitter is one number, and stays."""
+    kinds = {
+        "select": selection,
+        "rate": readout,
+        "sample": readout,
+        "cross": readout,
+        "blend": blend,
+        "jitter": lambda jitter: jitter,
+    }
+    found = {name: getattr(operators, name) for name in kinds}
+    return {name: kinds[name](operator) for name, operator in found.items() if operator is not None}
+
+
+def fold_blend(blend: BlendTheta) -> FoldedBlend:
+    return FoldedBlend(bilinear_forms(blend.query, blend.key), blend.gate)
 
 
 def unfold_selection(folded: FoldedSelection, key_dim: int) -> SelectionTheta:

@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from lga.operators.theta import Theta as Theta
     from lga.operators.theta import ThetaConfig as ThetaConfig
     from lga.operators.theta import init_theta as init_theta
-    from lga.operators.theta import load_theta as load_theta
-    from lga.operators.theta import load_weights as load_weights
-    from lga.operators.theta import save_theta as save_theta
     from lga.optimize.minimize import minimize as minimize
     from lga.optimize.optimizer import Optimizer as Optimizer
+    from lga.weights import load_theta as load_theta
+    from lga.weights import save_theta as save_theta
 
 __version__ = "0.1.0"
 
@@ -44,9 +43,10 @@ HOMES = {
         "sep_cma_es",
     ),
     "lga.algorithms.run": ("Trace", "run"),
-    "lga.operators.theta": ("Theta", "ThetaConfig", "init_theta", "load_theta", "load_weights", "save_theta"),
+    "lga.operators.theta": ("Theta", "ThetaConfig", "init_theta"),
     "lga.optimize.minimize": ("minimize",),
     "lga.optimize.optimizer": ("Optimizer",),
+    "lga.weights": ("load_theta", "save_theta"),
 }
 HOME_OF = {name: home for home, names in HOMES.items() for name in names}
 __all__ = sorted([*HOME_OF, "presets"])  # pyright: ignore[reportUnsupportedDunderAll]

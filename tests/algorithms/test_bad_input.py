@@ -11,7 +11,7 @@ import jax, jax.numpy as jnp, numpy as np
 import lga
 from lga.operators.crossover import immigration, uniform_crossover
 from lga.operators.mutation_rate import group_elite_rate, one_fifth_rule, self_adaptive_rate
-from lga.operators.evosax_weights import theta_from_evosax
+from lga.weights import resolve, theta_from_evosax
 
 key, x, f = jax.random.key(0), jnp.zeros((4, 2)), jnp.zeros(4)
 algorithm = lga.gaussian_ga(4)
@@ -50,7 +50,7 @@ CASES = [
         "lga.preset('simulated_annealing', 4)",
         "preset is 'simulated_annealing', but must be one of: cma_es, gaussian_ga",
     ),
-    ("lga.load_weights('nothing')", "weights is 'nothing', but must be one of: "),
+    ("resolve('nothing')", "weights is 'nothing', but must be a file or one of: "),
     ("lga.load_theta('nowhere.safetensors')", "path is 'nowhere.safetensors', but must be an existing file"),
     ("lga.learned_ga(lga.Theta(), 4)", "theta holds no weights, but at least one operator must be learned"),
     ("lga.ThetaConfig(learned=())", "learned is empty, but must name at least one operator"),

@@ -18,8 +18,8 @@ START = random_archive(1, N, 4).solutions
 
 def build(name: str):
     arguments = {"num_children": N}
-    if "theta" in inspect.signature(PRESETS[name]).parameters:
-        arguments["theta"] = random_theta(0)
+    if "weights" in inspect.signature(PRESETS[name]).parameters:
+        arguments["weights"] = random_theta(0)
     return preset(name, **arguments)
 
 

@@ -20,10 +20,10 @@ from lga.bench.neuro import (
     scale_of,
 )
 from lga.neuroevolution import generation, mean_parent, start
-from lga.operators.evosax_weights import EVOSAX_LGA
-from lga.operators.theta import ThetaConfig, load_weights, theta_layout
+from lga.operators.theta import ThetaConfig, theta_layout
 from lga.tasks.neuro import TaskSize
 from lga.tasks.registry import NEURO_TASKS, neuro_task
+from lga.weights import EVOSAX_LGA, resolve
 from tasks.neuro_samples import smoke_task
 
 pytestmark = pytest.mark.usefixtures("ranks_promoted", "random_images")
@@ -44,7 +44,7 @@ def run(task, entry, scale, file, seed=0, report=lambda done: None, name="digits
 def test_every_algorithm_runs_every_family(name, tmp_path):
     task, scale = evaluations_compiled(smoke_task(name)), scale_of(name, "smoke")
     for algorithm in (*HAND_DESIGNED, EVOSAX_LGA, "zero", "lga-1"):
-        entry = contender(algorithm, scale, task.num_weights, WEIGHTS | {"lga-1": load_weights("lga-1")})
+        entry = contender(algorithm, scale, task.num_weights, WEIGHTS | {"lga-1": resolve("lga-1").theta})
         curve = run(task, entry, scale, tmp_path / f"{algorithm}.safetensors", name=name)
         assert curve.generations == [2, 3]
         assert np.isfinite(curve.elite + curve.mean_parent).all()

@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from lga.cli import COMMANDS, function_of, main
-from lga.operators.theta import init_theta, save_theta
+from lga.operators.theta import init_theta
+from lga.weights import save_theta
 
 
 def lga(monkeypatch, *arguments):
@@ -80,13 +81,13 @@ def test_export_copies_weights_and_overwrites_nothing(monkeypatch, capsys, weigh
     ("arguments", "sentence"),
     [
         (["trian"], "the command 'trian' is unknown"),
-        (["weights", "info", "lga-999"], "name is 'lga-999', but must be one of"),
+        (["weights", "info", "lga-999"], "weights is 'lga-999', but must be a file or one of"),
         (["train", "--resume", "nowhere"], "holds no run to resume"),
         (["train", "--preset", "paper", "--meta-population", "7"], "meta_population is 7, but must be even"),
         (["train", "--preset", "smoke", "--dims", "9", "3"], "dims is .9, 3., but the smaller number must come first"),
         (["train", "--preset", "smoke", "--num-processes", "2"], "coordinator must name the first process"),
         (["bench", "neuro", "--task", "pong"], "task is 'pong', but must be one of: .*ur5e"),
-        (["bench", "neuro", "--task", "digits", "--algorithms", "adam"], "name is 'adam', but must be one of"),
+        (["bench", "neuro", "--task", "digits", "--algorithms", "adam"], "weights is 'adam', but must be a file or one of"),
         (["bench", "neuro", "--task", "digits", "--seeds", "0"], "seeds is 0, but must be a whole number"),
         (["bench", "neuro", "--task", "digits", "--memory-gib", "0"], "memory_gib is 0.0, but must be more than 0"),
     ],

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from lga.meta.config import PRESETS, MetaConfig, changed_fields, from_json
+from lga.meta.config import PRESETS, MetaConfig, from_json
 
 
 def test_paper_preset_has_the_settings_of_the_papers_table():
@@ -54,7 +54,3 @@ def test_a_genetic_meta_optimiser_has_no_mean_to_decay():
 def test_settings_survive_json():
     config = dataclasses.replace(PRESETS["laptop"], num_children=(8, 16), family=("sphere", "rastrigin"))
     assert from_json(json.loads(json.dumps(dataclasses.asdict(config)))) == config
-
-
-def test_changed_fields_ignore_lists_for_tuples():
-    assert changed_fields({"a": (1, 2), "b": 3}, {"a": [1, 2], "b": 4}) == {"b": (3, 4)}

@@ -12,8 +12,9 @@ from lga.meta.config import MetaConfig
 from lga.meta.neuro_validation import VALIDATION_TASKS, neuro_validator
 from lga.meta.run_directory import METRICS, read_metrics
 from lga.meta.train import train
-from lga.operators.theta import ThetaConfig, load_weights, theta_layout
+from lga.operators.theta import ThetaConfig, theta_layout
 from lga.tasks.neuro import TaskSize
+from lga.weights import resolve
 from meta.tiny import TINY
 
 pytestmark = pytest.mark.usefixtures("ranks_promoted", "random_images")
@@ -60,5 +61,5 @@ def test_other_tasks_are_refused():
 @pytest.mark.slow
 def test_learned_weights_do_better_on_digits_than_weights_of_zero():
     validate = neuro_validator(("digits",))
-    learned, zero = (validate(theta)["digits"] for theta in (load_weights("lga-1"), theta_layout(ThetaConfig())))
+    learned, zero = (validate(theta)["digits"] for theta in (resolve("lga-1").theta, theta_layout(ThetaConfig())))
     assert learned > zero

@@ -4,11 +4,13 @@ import jax
 import numpy as np
 import pytest
 
+from lga.core.tree_io import shapes
 from lga.meta.config import MetaConfig
 from lga.meta.run_directory import BEST
 from lga.meta.search_space import search_space, starting_point
 from lga.meta.train import train
-from lga.operators.theta import config_of, load_theta, save_theta, shapes, theta_layout
+from lga.operators.theta import config_of, theta_layout
+from lga.weights import load_theta, save_theta
 from meta.tiny import TINY
 
 EXTENDED = ("select", "rate", "sample", "blend", "jitter")

@@ -3,21 +3,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from lga.core.weights_io import WeightFileError, save_tensors
+from lga.core.tree_io import TreeFileError, named_leaves, save_tree
 from lga.operators.theta import (
     NUM_FEATURES,
     Theta,
     ThetaConfig,
     config_of,
     init_theta,
-    installed_weights,
-    load_theta,
-    load_weights,
-    named_leaves,
     ravel_theta,
-    save_theta,
     theta_layout,
 )
+from lga.weights import installed, load_theta, resolve, save_theta
 from samples import ALL_LEARNED, random_theta
 
 EXTENDED = ThetaConfig(("select", "rate", "sample", "blend", "jitter"))
@@ -71,8 +67,8 @@ def test_a_start_of_scale_zero_is_all_zero():
 
 def test_a_file_of_another_kind_is_refused(tmp_path):
     path = tmp_path / "other.safetensors"
-    save_tensors(path, {"x": np.zeros(2, np.float32)}, {"kind": "checkpoint"})
-    with pytest.raises(WeightFileError, match=r"holds 'checkpoint', not the weights of learned operators\.$"):
+    save_tree(path, {"x": np.zeros(2, np.float32)}, {"kind": "checkpoint"})
+    with pytest.raises(TreeFileError, match=r"holds 'checkpoint', not the weights of learned operators\.$"):
         load_theta(path)
 
 
@@ -80,8 +76,8 @@ def test_tensors_that_do_not_fit_their_configuration_are_refused(tmp_path):
     path = tmp_path / "theta.safetensors"
     config = {"learned": ["rate"], "key_dim": 8, "num_heads": 2}
     tensors = named_leaves(theta_layout(ThetaConfig(("rate",), 16, 2)))
-    save_tensors(path, tensors, {"kind": "theta", "config": config, "provenance": {}})
-    with pytest.raises(WeightFileError, match="tensors do not fit its configuration"):
+    save_tree(path, tensors, {"kind": "theta", "config": config, "provenance": {}})
+    with pytest.raises(TreeFileError, match="does not hold what it should: the leaves are"):
         load_theta(path)
 
 
@@ -105,7 +101,7 @@ def test_layouts_are_told_by_their_features():
 
 
 def test_installed_weights_load_by_name():
-    for name in installed_weights():
-        assert np.all(np.isfinite(ravel_theta(load_weights(name))[0]))
-    with pytest.raises(ValueError, match="weights is 'lga-nowhere', but must be one of: "):
-        load_weights("lga-nowhere")
+    for name in installed():
+        assert np.all(np.isfinite(ravel_theta(resolve(name).theta)[0]))
+    with pytest.raises(ValueError, match="weights is 'lga-nowhere', but must be a file or one of: "):
+        resolve("lga-nowhere")

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 
+from lga.core.tree_io import shapes
 from lga.operators.fold import bilinear_forms, fold_readout, fold_selection
-from lga.operators.theta import ThetaConfig, config_of, shapes, theta_layout
+from lga.operators.theta import ThetaConfig, config_of, theta_layout
 from lga.operators.unfold import folded_layout, unfold
 
 PAPER = ThetaConfig(("select", "rate"))

@@ -12,6 +12,7 @@ from faulty import failures_of, slow_sphere, sphere, steps
 from scipy.optimize import Bounds, OptimizeResult
 
 import lga
+from lga.weights import resolve
 
 BOX = [(-5.0, 5.0)] * 3
 # One size of population and few generations: most of the time of a test is compilation.
@@ -261,7 +262,7 @@ def test_any_preset_minimises():
 
 @pytest.mark.parametrize("choice", ["file", "theta"])
 def test_weights_may_be_a_file_or_themselves(choice, tmp_path):
-    theta = lga.load_weights("lga-1")
+    theta = resolve("lga-1").theta
     lga.save_theta(tmp_path / "w", theta, {})
     weights = tmp_path / "w" if choice == "file" else theta
     ours = lga.minimize(sphere, BOX, max_evaluations=24, **SMALL)

@@ -7,6 +7,7 @@ import pytest
 from faulty import sphere, steps
 
 import lga
+from lga.weights import resolve
 
 BOX = [(-5.0, 5.0)] * 3
 
@@ -112,7 +113,7 @@ def test_a_saved_noisy_search_continues_bit_by_bit(tmp_path):
 
 
 def test_another_file_is_refused(tmp_path):
-    lga.save_theta(tmp_path / "weights", lga.load_weights("lga-1"), {})
+    lga.save_theta(tmp_path / "weights", resolve("lga-1").theta, {})
     with pytest.raises(ValueError, match="not an optimiser"):
         lga.Optimizer.load(tmp_path / "weights")
 

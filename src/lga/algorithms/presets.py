@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 from lga.algorithms.genetic import genetic_algorithm, parents_for
 from lga.algorithms.strategies import evolution_strategy
@@ -18,6 +19,7 @@ from lga.operators.mutation_rate import (
 from lga.operators.sampling import attention_sampling
 from lga.operators.selection import attention_selection
 from lga.operators.theta import Theta, config_of
+from lga.weights import resolve
 
 
 def gaussian_ga(num_children: int, elite_ratio: float = 0.5) -> Algorithm:
@@ -43,8 +45,12 @@ def gesmr_ga(
     return genetic_algorithm(num_children, parents_for(elite_ratio, num_children), rate=group_elite_rate(groups, meta))
 
 
-def learned_ga(theta: Theta, num_children: int, elite_ratio: float = 1.0) -> Algorithm:
-    """Learned operators where theta has weights, hand-designed ones elsewhere."""
+def learned_ga(weights: Theta | str | Path, num_children: int, elite_ratio: float = 1.0) -> Algorithm:
+    """Learned operators where there are weights, hand-designed ones elsewhere.
+
+    `weights` are given as they are, by the name that they ship under, or as a file.
+    """
+    theta = weights if isinstance(weights, Theta) else resolve(weights).theta
     config_of(theta)
     cross = attention_crossover(theta.cross) if theta.cross is not None else None
     blend = attention_blend(theta.blend) if theta.blend is not None else None

@@ -1,6 +1,7 @@
 """A whole search as one `scan`: generations in, a trace out."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -63,6 +64,27 @@ def compiled(algorithm: Algorithm) -> Algorithm:
     return algorithm._replace(init=jax.jit(algorithm.init), ask=ask, tell=jax.jit(algorithm.tell))
 
 
+class Step(NamedTuple):
+    """What one generation was: the state after it, its children, their fitness, and what else evaluation told."""
+
+    state: Any
+    children: Children
+    fitness: Float[Array, "*batch n"]
+    info: Any
+
+
+def advance(keys: Any, algorithm: Algorithm, evaluate: Callable[..., tuple[Any, Any]], state: Any) -> Step:
+    """THE generation: ask, evaluate, tell, with one key for each. All searches of the package take this step.
+
+    `evaluate(key, solutions)` returns fitness and whatever else its caller wants back. Inside of `jit` or outside, for
+    one run or, with functions that were mapped over runs, for many.
+    """
+    key_ask, key_evaluate, key_tell = keys
+    children, asked = algorithm.ask(key_ask, state)
+    fitness, info = evaluate(key_evaluate, children.solutions)
+    return Step(algorithm.tell(key_tell, asked, children, fitness), children, fitness, info)
+
+
 def run(
     key: Key[Array, ""],
     algorithm: Algorithm,
@@ -84,34 +106,31 @@ def run(
     state = algorithm.init(key_init, flat, evaluate(key_start, unflatten(flat)), sigma)
 
     def generation(state, key):
-        key_ask, key_evaluate, key_tell = jax.random.split(key, 3)
-        children, asked = algorithm.ask(key_ask, state)
-        fitness = evaluate(key_evaluate, unflatten(children.solutions))
-        told = algorithm.tell(key_tell, asked, children, fitness)
-        record_now = generation_record(state, children, rank_failures_last(fitness), told) if record else None
-        return told, (trace_entry(state, children, fitness, told), record_now)
+        step = advance(jax.random.split(key, 3), algorithm, lambda k, x: (evaluate(k, unflatten(x)), None), state)
+        record_now = generation_record(state, step) if record else None
+        return step.state, (trace_entry(state, step), record_now)
 
     state, (entries, records) = jax.lax.scan(generation, state, jax.random.split(key_search, num_generations))
     return state, Trace(entries.best_so_far, entries.generation_best, entries.mean_sigma, entries.failures, records)
 
 
-def trace_entry(before: Any, children: Children, fitness: Float[Array, " n"], after: Any) -> Trace:
+def trace_entry(before: Any, step: Step) -> Trace:
     """What a trace keeps of one generation."""
     return Trace(
-        best_so_far=after.progress.best_fitness,
-        generation_best=jnp.min(rank_failures_last(fitness)),
-        mean_sigma=jnp.mean(children.sigma),
-        failures=after.progress.failures - before.progress.failures,
+        best_so_far=step.state.progress.best_fitness,
+        generation_best=jnp.min(rank_failures_last(step.fitness)),
+        mean_sigma=jnp.mean(step.children.sigma),
+        failures=step.state.progress.failures - before.progress.failures,
     )
 
 
-def generation_record(before: GeneticState, children, fitness, after: GeneticState) -> Record:
+def generation_record(before: GeneticState, step: Step) -> Record:
     require(isinstance(before, GeneticState), "record is True, but only genetic algorithms have parents to record.")
     return Record(
         parents=before.parents,
-        offspring=newborn(children, fitness),
-        parent_index=children.parent_index,
-        survivor_index=after.survivor_index,
+        offspring=newborn(step.children, rank_failures_last(step.fitness)),
+        parent_index=step.children.parent_index,
+        survivor_index=step.state.survivor_index,
         best_before=before.progress.best_fitness,
     )
 

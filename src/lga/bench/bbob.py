@@ -10,8 +10,8 @@ import numpy as np
 from lga.algorithms import presets
 from lga.algorithms.run import Trace
 from lga.bench.protocol import Budget, Method, Tuned, grid_row, measure
-from lga.core.weights_io import digest, json_form, load_tensors, save_tensors
-from lga.operators.theta import Theta, named_leaves
+from lga.core.tree_io import digest, json_form, load_leaves, save_tree
+from lga.operators.theta import Theta
 from lga.tasks import bbob
 
 ELITE_RATIOS = (0.0, 0.15, 0.25, 0.35, 0.5, 1.0)
@@ -90,7 +90,7 @@ def learned_entries(protocol: Protocol, weights: dict[str, Theta], sigma0: float
         def build(num_children: int, elite_ratio: float, theta: Theta = theta):
             return presets.learned_ga(theta, num_children, elite_ratio)
 
-        fingerprint = digest(named_leaves(theta), {})
+        fingerprint = digest(theta)
         tuned = Method(name, build, ELITE_RATIOS, SIGMAS)
         shipped = Method(f"{name}, untuned", build, (1.0,), (sigma0,))
         for method in (tuned, shipped):
@@ -149,11 +149,11 @@ def cell_key(protocol: Protocol, entry: Entry, ratio: float, sigma: Any) -> dict
 
 def cached(file: Path, key: dict[str, Any], compute: Callable[[], np.ndarray]) -> np.ndarray:
     if file.exists():
-        tensors, description = load_tensors(file)
+        tensors, description = load_leaves(file)
         if description == key:
             return tensors["values"]
     values = compute()
-    save_tensors(file, {"values": values}, key)
+    save_tree(file, {"values": values}, key)
     return values
 
 

@@ -15,12 +15,12 @@ from lga.algorithms import presets
 from lga.algorithms.run import compiled
 from lga.core.checks import require_known
 from lga.core.interfaces import Algorithm
-from lga.core.weights_io import digest, json_form, load_tensors, save_tensors
+from lga.core.tree_io import digest, filled, json_form, load_leaves, save_tree
 from lga.neuroevolution import Evolution, generation, start, test_scores
-from lga.operators.evosax_weights import EVOSAX_LGA, evosax_theta
-from lga.operators.theta import Theta, named_leaves
+from lga.operators.theta import Theta
 from lga.tasks.neuro import NeuroTask, TaskSize
 from lga.tasks.registry import NEURO_TASKS
+from lga.weights import EVOSAX_LGA, resolve
 
 SECONDS_BETWEEN_CHECKPOINTS = 20.0
 LEARNED_ELITE_RATIO = 1.0  # as they were trained
@@ -92,12 +92,12 @@ def contender(name: str, scale: Scale, num_weights: int, weights: dict[str, Thet
         ratio = STRATEGY_ELITE_RATIO if name == "sep_cma_es" else scale.elite_ratio
         return Contender(name, ratio, HAND_DESIGNED[name])
     require_known("algorithm", name, [*HAND_DESIGNED, EVOSAX_LGA, *weights])
-    theta = evosax_theta(num_weights) if name == EVOSAX_LGA else weights[name]
+    theta = resolve(EVOSAX_LGA, num_weights).theta if name == EVOSAX_LGA else weights[name]
     return Contender(
         name,
         LEARNED_ELITE_RATIO,
         lambda num_children, elite_ratio: presets.learned_ga(theta, num_children, elite_ratio),
-        digest(named_leaves(theta), {}),
+        digest(theta),
     )
 
 
@@ -161,21 +161,20 @@ class SavedRun(NamedTuple):
 
 def save_run(file: Path, cell: dict[str, Any], done: int, curve: Curve, evolution: Evolution | None) -> None:
     """A finished run leaves its curve alone: None has no tensors."""
-    save_tensors(file, named_leaves(evolution), {"cell": cell, "done": done, "curve": curve._asdict()})
+    save_tree(file, evolution, {"cell": cell, "done": done, "curve": curve._asdict()})
 
 
 def load_run(file: Path, cell: dict[str, Any]) -> SavedRun:
     """What the file has of this run: nothing, if it is of another or not there."""
     if file.exists():
-        tensors, description = load_tensors(file)
+        tensors, description = load_leaves(file)
         if description["cell"] == cell:
             return SavedRun(description["done"], Curve(**description["curve"]), tensors)
     return SavedRun(0, Curve([], [], []), {})
 
 
 def restored(like: Evolution, tensors: dict[str, np.ndarray]) -> Evolution:
-    leaves = [jnp.asarray(tensors[name]) for name in named_leaves(like)]
-    return jax.tree.unflatten(jax.tree.structure(like), leaves)
+    return jax.tree.map(jnp.asarray, filled(like, tensors))
 
 
 def cell_of(task_name: str, entry: Contender, scale: Scale, seed: int) -> dict[str, Any]:

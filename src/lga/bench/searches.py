@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from lga.algorithms.run import Trace, trace_entry
+from lga.algorithms.run import Step, Trace, trace_entry
 from lga.core.interfaces import Algorithm
 from lga.tasks import bbob
 from lga.trials import uniform_start
@@ -57,7 +57,7 @@ def searches(
 
     def tell(key_data, state, children, fitness):
         told = algorithm.tell(jax.random.wrap_key_data(key_data), state, children, fitness)
-        return told, trace_entry(state, children, fitness, told)
+        return told, trace_entry(state, Step(told, children, fitness, None))
 
     init_runs, ask_runs, tell_runs = (jax.jit(over_runs(step)) for step in (init, ask, tell))
 

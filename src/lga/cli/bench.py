@@ -9,12 +9,10 @@ from lga.bench.bbob import Protocol
 from lga.bench.coco import CocoSettings, run_coco
 from lga.cli.devices import use_compilation_cache, use_cores
 from lga.cli.screen import table_console
-from lga.cli.weights import find, loaded
-from lga.operators.evosax_weights import EVOSAX_LGA
-from lga.operators.theta import load_theta
 from lga.studies.additions import AdditionsConfig, additions_study
 from lga.studies.bbob import bbob_study
 from lga.studies.generalisation import Grid, generalisation_study
+from lga.weights import EVOSAX_LGA, resolve, resolve_all
 
 PAPER, COCO, GRID, ADDITIONS = Protocol(), CocoSettings(), Grid(), AdditionsConfig()
 
@@ -36,7 +34,8 @@ def run_bbob(
         protocol: Functions, dimensions, budgets and instances.
     """
     use_compilation_cache()
-    bbob_study(protocol, loaded(weights, protocol.num_dims), out, table_console())
+    found = resolve_all(weights, protocol.num_dims)
+    bbob_study(protocol, {name: one.theta for name, one in found.items()}, out, table_console())
 
 
 def coco_main(args: list[str]) -> None:
@@ -57,7 +56,7 @@ def run_under_coco(
     """
     use_compilation_cache()
     console = table_console()
-    algorithm = learned_ga(load_theta(find(weights))[0], settings.num_children)
+    algorithm = learned_ga(weights, settings.num_children)
     folder = run_coco(algorithm, Path(weights).stem, settings, out, console)
     console.print(f"logs in {folder}; pictures and tables: python -m cocopp {folder}")
 
@@ -80,7 +79,7 @@ def run_generalisation(
     """
     use_compilation_cache()
     console = table_console()
-    report = generalisation_study(grid, Path(weights).stem, load_theta(find(weights))[0], out, console)
+    report = generalisation_study(grid, Path(weights).stem, resolve(weights).theta, out, console)
     ahead = sum(cell["minus_best_baseline"] < 0 for cell in report["cells"])
     console.print(f"ahead of the best tuned baseline in {ahead} of {len(report['cells'])} cells; pictures in {out}/")
 

@@ -9,10 +9,8 @@ import tyro
 from lga.bench import neuro
 from lga.cli.devices import use_compilation_cache
 from lga.cli.screen import table_console
-from lga.cli.weights import find, label
-from lga.operators.evosax_weights import EVOSAX_LGA
-from lga.operators.theta import load_theta
 from lga.studies.neuro import neuro_study
+from lga.weights import EVOSAX_LGA, resolve
 
 
 def main(args: list[str]) -> None:
@@ -59,7 +57,9 @@ def run_neuro(
     size = replace(scale.task, full_episode_sum=full_episode_sum, second_filter=second_filter, memory_gib=memory_gib)
     scale = replace(scale, task=size, **{name: value for name, value in given.items() if value is not None})
     given_weights = [name for name in algorithms if name not in (*neuro.HAND_DESIGNED, EVOSAX_LGA)]
-    weights = {label(name): load_theta(find(name))[0] for name in given_weights}
+    found = {name: resolve(name) for name in given_weights}
+    names = [found[name].name if name in found else name for name in algorithms]
+    weights = {one.name: one.theta for one in found.values()}
     use_compilation_cache()
     folder = out or Path("runs/neuro") / preset
-    neuro_study(task, [*map(label, algorithms)], weights, scale, seeds, folder, table_console())
+    neuro_study(task, names, weights, scale, seeds, folder, table_console())

@@ -17,7 +17,7 @@ from lga.meta.config import PRESETS, MetaConfig
 from lga.meta.live import LiveReport
 from lga.meta.run_directory import BEST, CURVES, read_metrics, saved_config
 from lga.meta.train import train
-from lga.operators.theta import load_theta
+from lga.weights import load_theta
 
 
 @dataclass(frozen=True)

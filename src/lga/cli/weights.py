@@ -1,8 +1,7 @@
 """`lga weights`: what is installed, and where it comes from."""
 
 import json
-import shutil
-from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -10,9 +9,9 @@ import tyro
 from rich.table import Table
 
 from lga.cli.screen import table_console
-from lga.core.checks import require, require_known
-from lga.operators.evosax_weights import EVOSAX_LGA, evosax_theta
-from lga.operators.theta import Theta, config_of, installed_weights, load_theta, ravel_theta
+from lga.core.checks import require
+from lga.operators.theta import config_of, ravel_theta
+from lga.weights import installed, resolve, save_theta
 
 Name = Annotated[str, tyro.conf.Positional]
 
@@ -32,8 +31,9 @@ def export_main(args: list[str]) -> None:
 def list_weights() -> None:
     """All installed weights: learned operators, number of weights, training and validation score."""
     table = Table("name", "learned", "weights", "family", "M x J", "meta-generation", "validation score")
-    for name, path in installed_weights().items():
-        theta, provenance = load_theta(path)
+    for name in installed():
+        weights = resolve(name)
+        theta, provenance = weights.theta, weights.provenance
         run = provenance.get("run", {})
         table.add_row(
             name,
@@ -49,35 +49,13 @@ def list_weights() -> None:
 
 def show_info(name: Name) -> None:
     """Everything that is known of some weights, as JSON. NAME is an installed name or a file."""
-    theta, provenance = load_theta(find(name))
-    config = config_of(theta)
-    print(
-        json.dumps(
-            {"learned": config.learned, "key_dim": config.key_dim, "num_heads": config.num_heads} | provenance, indent=1
-        )
-    )
+    weights = resolve(name)
+    print(json.dumps(asdict(config_of(weights.theta)) | dict(weights.provenance), indent=1))
 
 
 def export(name: Name, to: Path) -> None:
     """Copy weights to a file."""
-    source = find(name)
-    load_theta(source)
+    weights = resolve(name)
     require(not to.exists(), f"to is {str(to)!r}, but that file exists already.")
-    shutil.copyfile(source, to)
-    print(f"{source} copied to {to}")
-
-
-def find(name: str) -> Path:
-    if Path(name).is_file():
-        return Path(name)
-    require_known("name", name, installed_weights())
-    return installed_weights()[name]
-
-
-def loaded(names: Iterable[str], num_dims: int) -> dict[str, Theta]:
-    """Weights by the names that a comparison shows: installed ones, files, and evosax's."""
-    return {label(name): evosax_theta(num_dims) if name == EVOSAX_LGA else load_theta(find(name))[0] for name in names}
-
-
-def label(name: str) -> str:
-    return Path(name).stem if Path(name).is_file() else name
+    save_theta(to, weights.theta, weights.provenance)
+    print(f"{name} written to {to}")

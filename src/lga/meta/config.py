@@ -178,14 +178,3 @@ def from_json(settings: dict[str, Any]) -> MetaConfig:
     for name, value in settings.items():
         plain[name] = tuple(value) if isinstance(value, list) else value
     return MetaConfig(**plain)
-
-
-def changed_fields(old: dict[str, Any], new: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Which settings differ, with both values."""
-
-    def plain(value: Any) -> Any:
-        return list(value) if isinstance(value, tuple) else value
-
-    names = sorted(old.keys() | new.keys())
-    pairs = {name: (plain(old.get(name)), plain(new.get(name))) for name in names}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}

@@ -6,12 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import jax
-
 from lga.core.checks import require
-from lga.core.weights_io import load_tensors, save_tensors, write_atomically
-from lga.meta.config import MetaConfig, changed_fields, from_json
-from lga.operators.theta import named_leaves
+from lga.core.tree_io import differences, filled, load_leaves, save_tree, sentence, shapes, write_atomically
+from lga.meta.config import MetaConfig, from_json
 
 CONFIG, METRICS, CHECKPOINT, LOCK = "config.json", "metrics.jsonl", "checkpoint.safetensors", ".lock"
 BEST, FINAL, CURVES = "best.safetensors", "final.safetensors", "curves.png"
@@ -44,11 +41,12 @@ class RunDirectory:
         )
         if not resume:
             return
-        differences = changed_fields(asdict(saved_config(self.path)), asdict(self.config))
+        different = differences(asdict(saved_config(self.path)), asdict(self.config))
         # Schedules count meta-generations, so a longer run begins like a shorter one.
-        differences.pop("meta_generations", None)
-        listing = "; ".join(f"{name} was {old}, is {new}" for name, (old, new) in differences.items())
-        require(not differences, f"directory is {str(self.path)!r}, but its run had other settings: {listing}.")
+        different.pop("meta_generations", None)
+        require(
+            not different, f"directory is {str(self.path)!r}, but its run had other settings: {sentence(different)}."
+        )
 
     def close(self) -> None:
         self._lock.close()
@@ -60,14 +58,11 @@ class RunDirectory:
             "meta_generation": meta_generation,
             "best": best,
         }
-        self._save(CHECKPOINT, named_leaves(state), description)
-
-    def _save(self, name: str, tensors: dict, description: dict[str, Any]) -> None:
         try:
-            save_tensors(self.path / name, tensors, description)
+            save_tree(self.path / CHECKPOINT, state, description)
         except OSError as error:
             raise OSError(
-                f"{self.path / name} could not be written ({error.strerror}); the last good one is still there."
+                f"{self.path / CHECKPOINT} could not be written ({error.strerror}); the last good one is still there."
             ) from error
 
     def log(self, entry: dict[str, Any]) -> None:
@@ -84,14 +79,12 @@ def load_checkpoint(path: Path, like: Any) -> tuple[int, Any, dict[str, Any] | N
     """(meta_generation, state, best); a run without a checkpoint starts over from the state `like`."""
     if not (path / CHECKPOINT).exists():
         return 0, like, None
-    tensors, description = load_tensors(path / CHECKPOINT)
-    expected = {name: leaf.shape for name, leaf in named_leaves(like).items()}
+    leaves, description = load_leaves(path / CHECKPOINT)
     require(
-        description.get("kind") == "checkpoint" and expected == {name: t.shape for name, t in tensors.items()},
+        description.get("kind") == "checkpoint" and shapes(leaves) == shapes(like),
         f"{path / CHECKPOINT} does not hold the state of this run's meta-optimiser.",
     )
-    state = jax.tree.unflatten(jax.tree.structure(like), [tensors[name] for name in expected])
-    return description["meta_generation"], state, description["best"]
+    return description["meta_generation"], filled(like, leaves), description["best"]
 
 
 def saved_config(path: Path) -> MetaConfig:

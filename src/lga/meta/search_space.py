@@ -1,7 +1,6 @@
 """What the meta-optimiser moves: a flat vector, and the weights that it stands for."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -9,9 +8,11 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from lga.core.checks import require
+from lga.core.tree_io import shapes
 from lga.meta.config import MetaConfig
-from lga.operators.theta import Theta, config_of, installed_weights, load_theta, ravel_theta, shapes, theta_layout
+from lga.operators.theta import Theta, config_of, ravel_theta, theta_layout
 from lga.operators.unfold import fold, folded_layout, unfold
+from lga.weights import resolve
 
 
 class SearchSpace(NamedTuple):
@@ -39,7 +40,7 @@ def starting_point(config: MetaConfig, space: SearchSpace) -> Float[Array, " w"]
     if not config.start:
         # From zero: a random start of usual scale multiplies rates and selects at random, and is hard to leave.
         return jnp.zeros(space.size)
-    theta, _ = load_theta(installed_weights().get(config.start, Path(config.start)))
+    theta = resolve(config.start).theta
     require(
         shapes(theta) == shapes(theta_layout(config.theta_config)),
         f"start is {config.start!r}, which holds {config_of(theta)}, but the run is one of {config.theta_config}.",

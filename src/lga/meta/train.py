@@ -18,7 +18,8 @@ from lga.meta.run_directory import BEST, FINAL, RunDirectory, load_checkpoint
 from lga.meta.search_space import search_space, starting_point
 from lga.meta.step import candidates_at_once, member_mesh, meta_step, on_host
 from lga.meta.validate import ValidationProtocol, protocol_description, validator
-from lga.operators.theta import Theta, load_theta, save_theta
+from lga.operators.theta import Theta
+from lga.weights import load_theta, save_theta
 
 SECONDS_BETWEEN_CHECKPOINTS = float(os.environ.get("LGA_CHECKPOINT_SECONDS", "20"))
 

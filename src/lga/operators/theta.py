@@ -1,10 +1,7 @@
-"""The weights of learned operators: their layout, their start, their flat vector and their files."""
+"""The weights of learned operators: their layout, their start and their flat vector."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from importlib import resources
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +11,7 @@ from jaxtyping import Array, Float, Key
 
 from lga.core.checks import require, require_known, require_positive_integer
 from lga.core.tree import tree_dataclass
-from lga.core.weights_io import WeightFileError, load_tensors, save_tensors
+from lga.core.tree_io import leaf_name
 from lga.operators.features import (
     NUM_CROSSOVER_FEATURES,
     NUM_FITNESS_FEATURES,
@@ -195,54 +192,3 @@ def config_of(theta: Theta) -> ThetaConfig:
     query = first.query if isinstance(first, BlendTheta) else first.attention.query
     _, num_heads, head_dim = query.kernel.shape[-3:]
     return ThetaConfig(learned, num_heads * head_dim, num_heads)
-
-
-def save_theta(path: str | Path, theta: Theta, provenance: dict[str, Any]) -> str:
-    """Writes the weights with their configuration and where they come from; returns the SHA-256."""
-    config = config_of(theta)
-    require(
-        shapes(theta) == shapes(theta_layout(config)),
-        f"theta has tensors that do not fit {config}, but a file holds one theta, with one size of attention.",
-    )
-    description = {"kind": "theta", "config": asdict(config), "provenance": provenance}
-    return save_tensors(path, named_leaves(theta), description)
-
-
-def load_theta(path: str | Path) -> tuple[Theta, dict[str, Any]]:
-    """The weights and their provenance."""
-    tensors, description = load_tensors(path)
-    if description.get("kind") != "theta":
-        raise WeightFileError(f"{path} holds {description.get('kind')!r}, not the weights of learned operators.")
-    config = description["config"]
-    # Shapes alone: to make zeros of each shape would take longer than to read the file.
-    wanted = ThetaConfig(tuple(config["learned"]), config["key_dim"], config["num_heads"])
-    layout = jax.eval_shape(lambda: theta_layout(wanted))
-    if shapes(layout) != {name: tensor.shape for name, tensor in tensors.items()}:
-        raise WeightFileError(f"{path} is damaged: its tensors do not fit its configuration {config}.")
-    theta = jax.tree_util.tree_map_with_path(lambda path, _: jnp.asarray(tensors[leaf_name(path)]), layout)
-    return theta, description["provenance"]
-
-
-def named_leaves(tree: Any) -> dict[str, np.ndarray]:
-    return {leaf_name(path): np.asarray(leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(tree)}
-
-
-def shapes(theta: Theta) -> dict[str, tuple[int, ...]]:
-    return {leaf_name(path): leaf.shape for path, leaf in jax.tree_util.tree_leaves_with_path(theta)}
-
-
-def leaf_name(path) -> str:
-    return jax.tree_util.keystr(path, simple=True, separator=".")
-
-
-def installed_weights() -> dict[str, Path]:
-    """Weight files that ship with the package, by name."""
-    folder = Path(str(resources.files("lga.weights")))
-    return {path.stem: path for path in sorted(folder.glob("*.safetensors"))}
-
-
-def load_weights(name: str) -> Theta:
-    """Weights by the name that they ship under."""
-    installed = installed_weights()
-    require_known("weights", name, installed)
-    return load_theta(installed[name])[0]

@@ -19,8 +19,6 @@ from lga.optimize.programs import (
     DEFAULT_ALGORITHM,
     LEARNED,
     Programs,
-    Weights,
-    find_weights,
     has_parents,
     key_words,
     programs,
@@ -28,6 +26,7 @@ from lga.optimize.programs import (
 from lga.optimize.records import Elites, History
 from lga.optimize.stagnation import FIRST_SIZE, Stagnation, population_size
 from lga.optimize.worker import Outcome, failed, judge
+from lga.weights import Weights, resolve
 
 DIRECTIONS = {"minimize": 1.0, "maximize": -1.0}
 SMALLEST_POPULATION = 4
@@ -69,7 +68,7 @@ class Optimizer:
         require(weights is None or algorithm in LEARNED, f"weights are given, but {algorithm} has none.")
         seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else int(seed)
         require(0 <= seed < 2**64, f"seed is {seed}, but must lie between 0 and 2**64 - 1.")
-        self.weights: Weights | None = find_weights(weights) if algorithm in LEARNED else None
+        self.weights: Weights | None = resolve(weights, self.space.num_dims) if algorithm in LEARNED else None
         self.settings: dict[str, Any] = {
             "bounds": np.stack([self.space.low, self.space.high], axis=1).tolist(),
             "x0": None if self.space.x0 is None else self.space.x0.tolist(),

@@ -1,6 +1,6 @@
 """Objectives on their way to worker processes of our own, and nothing else: no file is ever unpickled.
 
-As with every process pool, both ends of a pipe are one program. What comes from a file goes through `core/weights_io`.
+As with every process pool, both ends of a pipe are one program. What comes from a file goes through `core/tree_io`.
 """
 
 import pickle

@@ -4,10 +4,9 @@ Between generations a state is a tree of NumPy arrays: a state that was loaded f
 from one that was not, and meets the very same compiled program.
 """
 
-import hashlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,12 +17,12 @@ from jaxtyping import Array, Float, UInt32
 
 from lga.algorithms.genetic import GeneticState
 from lga.algorithms.presets import PRESETS, preset
-from lga.core.checks import require
 from lga.core.interfaces import Algorithm
 from lga.core.population import Children
-from lga.operators.theta import Theta, installed_weights, load_theta, load_weights, named_leaves
+from lga.operators.theta import Theta
+from lga.weights import Weights
 
-DEFAULT_ALGORITHM, DEFAULT_WEIGHTS = "lga", "lga-1"
+DEFAULT_ALGORITHM = "lga"
 LEARNED = ("lga", "learned_ga")
 ALGORITHMS = tuple(dict.fromkeys((DEFAULT_ALGORITHM, *PRESETS)))
 # First mutation rates, for boxes of side 10. Evolution strategies sample all of their population with it.
@@ -32,32 +31,6 @@ STRATEGIES = ("cma_es", "sep_cma_es")
 # Numbers in the largest matrix of a generation, up to which compilation is the greater part of the time.
 LARGEST_SMALL = 16384
 CACHE_VARIABLE = "LGA_COMPILE_CACHE"
-
-
-@dataclass(frozen=True)
-class Weights:
-    """Weights that know themselves by their content."""
-
-    digest: str
-    theta: Theta = field(compare=False, repr=False)
-
-
-def find_weights(weights: str | Path | Theta | None) -> Weights:
-    """Weights by installed name, from a file, or as they are."""
-    if weights is None:
-        weights = DEFAULT_WEIGHTS
-    if isinstance(weights, Theta):
-        theta = weights
-    elif str(weights) in installed_weights():
-        theta = load_weights(str(weights))
-    else:
-        known = ", ".join(installed_weights())
-        require(Path(weights).is_file(), f"weights is {str(weights)!r}, but must be a file or one of: {known}.")
-        theta = load_theta(weights)[0]
-    sha = hashlib.sha256()
-    for name, leaf in named_leaves(theta).items():
-        sha.update(f"{name} {leaf.shape} {leaf.dtype}".encode() + leaf.tobytes())
-    return Weights(sha.hexdigest(), theta)
 
 
 class Programs(NamedTuple):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from lga.core.weights_io import WeightFileError, load_tensors, save_tensors
-from lga.operators.theta import Theta, ThetaConfig, config_of, leaf_name, named_leaves, theta_layout
+from lga.core.tree_io import TreeFileError, leaf_name, load_leaves, named_leaves, save_tree
+from lga.operators.theta import Theta, ThetaConfig, config_of, theta_layout
 from lga.optimize.records import Estimate
 from lga.optimize.worker import FAILURES, Outcome
 
@@ -37,7 +37,7 @@ def save(path: str | Path, optimizer: "Optimizer", extra: dict[str, Any]) -> Non
         "history": [optimizer.history.stride, optimizer.history.count],
         "extra": extra,
     }
-    save_tensors(path, tensors_of(optimizer), description)
+    save_tree(path, tensors_of(optimizer), description)
 
 
 def tensors_of(optimizer: "Optimizer") -> dict[str, np.ndarray]:
@@ -74,9 +74,9 @@ def load(path: str | Path, make: type["Optimizer"]) -> "Optimizer":
 
 
 def read(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    tensors, description = load_tensors(path)
+    tensors, description = load_leaves(path)
     if description.get("kind") != KIND:
-        raise WeightFileError(f"{path} holds {description.get('kind')!r}, not an optimiser.")
+        raise TreeFileError(f"{path} holds {description.get('kind')!r}, not an optimiser.")
     return tensors, description
 
 

@@ -16,7 +16,7 @@ from lga.analysis import figures
 from lga.bench.bbob import Entry, Protocol, hand_designed, learned_entries, tune_and_measure
 from lga.bench.protocol import Tuned
 from lga.bench.statistics import log10_gaps, mean_interval, ranking, runtime_profile
-from lga.core.weights_io import json_form
+from lga.core.tree_io import json_form
 from lga.operators.theta import Theta
 from lga.tasks import registry
 

@@ -16,8 +16,8 @@ from lga.bench.bbob import cached, slug
 from lga.bench.protocol import Method, baselines, learned
 from lga.bench.searches import searches
 from lga.bench.statistics import log10_gaps
-from lga.core.weights_io import digest, json_form
-from lga.operators.theta import Theta, named_leaves
+from lga.core.tree_io import digest, json_form
+from lga.operators.theta import Theta
 from lga.tasks import bbob
 
 TUNING_SEED, REPORT_SEED = 1000, 2000
@@ -54,7 +54,7 @@ class Cell:
 def generalisation_study(grid: Grid, name: str, theta: Theta, out: Path, console: Console) -> dict[str, Any]:
     """Runs whatever is missing, then writes generalisation.json and the pictures into `out`."""
     methods = [learned(name, theta), *baselines(grid.elite_ratios, grid.sigmas)]
-    weights = {name: digest(named_leaves(theta), {})}
+    weights = {name: digest(theta)}
     cells = [Cell(n, d, grid.num_generations) for n in grid.populations for d in grid.dims]
     long = Cell(grid.long_population, grid.long_dims, grid.long_horizon)
     curves = {}

@@ -15,7 +15,7 @@ from lga.analysis import figures
 from lga.bench.neuro import Contender, Curve, Scale, contender, evaluations_compiled, measured_run
 from lga.bench.statistics import mean_interval
 from lga.core.checks import require_positive_integer
-from lga.core.weights_io import write_atomically
+from lga.core.tree_io import write_atomically
 from lga.operators.theta import Theta
 from lga.tasks.neuro import NeuroTask
 from lga.tasks.registry import neuro_task

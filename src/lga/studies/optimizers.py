@@ -23,10 +23,10 @@ import numpy as np
 import tyro
 
 from lga.bench.statistics import SMALLEST_GAP, mean_interval
-from lga.core.weights_io import write_atomically
+from lga.core.tree_io import write_atomically
 from lga.optimize.minimize import minimize
-from lga.optimize.programs import find_weights
 from lga.tasks import registry
+from lga.weights import resolve
 
 LOW, HIGH = -5.0, 5.0
 BUDGETS = (100, 1000)
@@ -190,7 +190,7 @@ def identities() -> dict[str, str]:
 
 @cache
 def weights_digest() -> str:
-    return find_weights(None).digest
+    return resolve().digest
 
 
 def save(config: OptimizersConfig, runs: dict[str, list[float]]) -> dict[str, Any]:

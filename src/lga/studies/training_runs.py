@@ -13,8 +13,9 @@ from rich.progress import track
 
 from lga.meta.run_directory import BEST, FINAL, read_metrics, saved_config
 from lga.meta.validate import ValidationProtocol, validator
-from lga.operators.theta import Theta, load_theta
+from lga.operators.theta import Theta
 from lga.tasks.bbob import FAMILIES
+from lga.weights import load_theta
 
 RUNS = Path("results/training")
 LARGER = ValidationProtocol(FAMILIES["large"], instances=tuple(range(101, 121)), num_seeds=8)

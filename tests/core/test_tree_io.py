@@ -7,8 +7,8 @@ import pytest
 from safetensors.numpy import save_file
 
 import lga
-from lga.core import weights_io
-from lga.core.weights_io import WeightFileError, load_tensors, save_tensors, write_atomically
+from lga.core import tree_io
+from lga.core.tree_io import TreeFileError, load_leaves, save_tree, write_atomically
 
 TENSORS = {"b": np.arange(6, dtype=np.float32).reshape(2, 3), "a": np.array([1, -2], np.int32)}
 DESCRIPTION = {"kind": "test", "provenance": {"seed": 3, "note": "naïve", "nested": [1, {"x": None}]}}
@@ -17,12 +17,12 @@ DESCRIPTION = {"kind": "test", "provenance": {"seed": 3, "note": "naïve", "nest
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "tensors.safetensors"
-    save_tensors(path, TENSORS, DESCRIPTION)
+    save_tree(path, TENSORS, DESCRIPTION)
     return path
 
 
 def same_content(path) -> bool:
-    tensors, description = load_tensors(path)
+    tensors, description = load_leaves(path)
     return (
         description == DESCRIPTION
         and list(tensors) == sorted(TENSORS)
@@ -37,13 +37,13 @@ def test_tensors_and_description_come_back_exactly(path):
 
 def test_a_tensor_that_is_not_contiguous_is_saved_as_it_is_seen(tmp_path):
     path = tmp_path / "transposed.safetensors"
-    save_tensors(path, {"t": TENSORS["b"].T}, {})
-    np.testing.assert_array_equal(load_tensors(path)[0]["t"], TENSORS["b"].T)
+    save_tree(path, {"t": TENSORS["b"].T}, {})
+    np.testing.assert_array_equal(load_leaves(path)[0]["t"], TENSORS["b"].T)
 
 
 def test_equal_content_makes_equal_files(path, tmp_path):
     other = tmp_path / "other.safetensors"
-    sha = save_tensors(other, dict(reversed(TENSORS.items())), dict(reversed(DESCRIPTION.items())))
+    sha = save_tree(other, dict(reversed(TENSORS.items())), dict(reversed(DESCRIPTION.items())))
     assert other.read_bytes() == path.read_bytes()
     assert sha in other.read_text(errors="ignore")
 
@@ -58,7 +58,7 @@ def test_any_damaged_byte_is_noticed(path):
         path.write_bytes(damaged)
         try:
             assert same_content(path), position
-        except WeightFileError as error:
+        except TreeFileError as error:
             sentences.append(str(error))
     assert len(sentences) > 0.95 * len(content)
     assert all(sentence.startswith(str(path)) for sentence in sentences)
@@ -67,27 +67,27 @@ def test_any_damaged_byte_is_noticed(path):
 @pytest.mark.parametrize("kept", [0, 4, 60, -1])
 def test_a_truncated_file_is_noticed(path, kept):
     path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(WeightFileError, match=r"is damaged or was not written by lga: .+\.$"):
-        load_tensors(path)
+    with pytest.raises(TreeFileError, match=r"is damaged or was not written by lga: .+\.$"):
+        load_leaves(path)
 
 
 def test_a_newer_file_asks_for_an_update_whatever_else_it_holds(path):
-    metadata = {weights_io.ENTRY: json.dumps({"schema_version": weights_io.SCHEMA_VERSION + 1, "unheard": "of"})}
+    metadata = {tree_io.ENTRY: json.dumps({"schema_version": tree_io.SCHEMA_VERSION + 1, "unheard": "of"})}
     save_file(TENSORS, path, metadata=metadata)
-    with pytest.raises(WeightFileError, match=r"has schema version 2, but .* up to 1: update lga\.$"):
-        load_tensors(path)
+    with pytest.raises(TreeFileError, match=r"has schema version 2, but .* up to 1: update lga\.$"):
+        load_leaves(path)
 
 
-@pytest.mark.parametrize("metadata", [None, {"format": "np"}, {weights_io.ENTRY: "no json"}, {weights_io.ENTRY: "[1]"}])
+@pytest.mark.parametrize("metadata", [None, {"format": "np"}, {tree_io.ENTRY: "no json"}, {tree_io.ENTRY: "[1]"}])
 def test_a_foreign_file_is_told_apart(path, metadata):
     save_file(TENSORS, path, metadata=metadata)
-    with pytest.raises(WeightFileError, match="was not written by lga"):
-        load_tensors(path)
+    with pytest.raises(TreeFileError, match="was not written by lga"):
+        load_leaves(path)
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(ValueError, match=r"path is '.*nowhere', but must be an existing file of tensors\."):
-        load_tensors(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match=r"path is '.*nowhere', but must be an existing file\."):
+        load_leaves(tmp_path / "nowhere")
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_no_other(path, monkeypatch):
@@ -96,7 +96,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(path, monkeypatch):
     def full_disk(descriptor):
         raise OSError("no space left")
 
-    monkeypatch.setattr(weights_io.os, "fsync", full_disk)
+    monkeypatch.setattr(tree_io.os, "fsync", full_disk)
     with pytest.raises(OSError, match="no space left"):
         write_atomically(path, b"new")
     assert path.read_bytes() == before
@@ -115,3 +115,13 @@ def test_nothing_in_the_package_can_unpickle_a_file():
         r"|(import|from) (dill|cloudpickle|joblib)"
     )
     assert [name for name, text in sources.items() if loads.search(text)] == []
+
+
+def test_differences_ignore_lists_for_tuples_and_know_nan():
+    before, now = {"a": (1, 2), "b": 3, "c": float("nan")}, {"a": [1, 2], "b": 4, "c": float("nan")}
+    assert tree_io.differences(before, now) == {"b": (3, 4)}
+
+
+def test_leaves_of_another_shape_do_not_fill_a_tree():
+    with pytest.raises(ValueError, match=r"the leaves are a \[2\], but must be a \[3\]"):
+        tree_io.filled({"a": np.zeros(3)}, {"a": np.zeros(2)})

@@ -5,9 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from lga.core.population import Archive, Progress, start_progress
-from lga.operators.theta import NUM_FEATURES, Theta, ThetaConfig, theta_layout
+from lga.operators.fold import FoldedTheta, fold, theta_layout
+from lga.operators.theta import PAPERS, Theta, ThetaConfig
 
-ALL_LEARNED = ThetaConfig(learned=tuple(NUM_FEATURES))
+ALL_LEARNED = ThetaConfig(learned=PAPERS)
 
 
 # Drawn by NumPy: JAX would compile a program for every shape.
@@ -16,6 +17,10 @@ def random_theta(seed: int, config: ThetaConfig = ALL_LEARNED, scale: float = 0.
     generator = np.random.default_rng(seed)
     layout = jax.eval_shape(lambda: theta_layout(config))
     return jax.tree.map(lambda leaf: jnp.asarray(scale * generator.normal(size=leaf.shape), jnp.float32), layout)
+
+
+def random_folded(seed: int, config: ThetaConfig = ALL_LEARNED, scale: float = 0.5) -> FoldedTheta:
+    return fold(random_theta(seed, config, scale))
 
 
 def random_archive(seed: int, size: int, num_dims: int = 3) -> Archive:

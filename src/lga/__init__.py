@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from lga.algorithms.presets import sep_cma_es as sep_cma_es
     from lga.algorithms.run import Trace as Trace
     from lga.algorithms.run import run as run
+    from lga.operators.fold import init_theta as init_theta
     from lga.operators.theta import Theta as Theta
     from lga.operators.theta import ThetaConfig as ThetaConfig
-    from lga.operators.theta import init_theta as init_theta
     from lga.optimize.minimize import minimize as minimize
     from lga.optimize.optimizer import Optimizer as Optimizer
     from lga.weights import load_theta as load_theta
@@ -43,7 +43,8 @@ HOMES = {
         "sep_cma_es",
     ),
     "lga.algorithms.run": ("Trace", "run"),
-    "lga.operators.theta": ("Theta", "ThetaConfig", "init_theta"),
+    "lga.operators.fold": ("init_theta",),
+    "lga.operators.theta": ("Theta", "ThetaConfig"),
     "lga.optimize.minimize": ("minimize",),
     "lga.optimize.optimizer": ("Optimizer",),
     "lga.weights": ("load_theta", "save_theta"),

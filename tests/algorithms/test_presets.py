@@ -9,7 +9,7 @@ import pytest
 import lga
 from lga.algorithms.presets import PRESETS, gesmr_ga, learned_ga, preset, random_search
 from lga.algorithms.run import run
-from lga.operators.theta import NUM_FEATURES, ThetaConfig
+from lga.operators.theta import PAPERS, ThetaConfig
 from samples import random_archive, random_theta, sphere
 
 N = 8
@@ -41,7 +41,7 @@ def test_the_package_offers_every_preset():
     assert all(getattr(lga, name) is function for name, function in PRESETS.items())
 
 
-@pytest.mark.parametrize("learned", NUM_FEATURES)
+@pytest.mark.parametrize("learned", PAPERS)
 def test_any_operator_can_be_the_only_learned_one(learned):
     theta = random_theta(2, ThetaConfig((learned,)))
     _, trace = run(jax.random.key(0), learned_ga(theta, N, 0.5), sphere, START, 0.5, 5)

@@ -1,5 +1,6 @@
 from lga.bench.bbob import Protocol, hand_designed, learned_entries
-from lga.operators.theta import ThetaConfig, theta_layout
+from lga.operators.fold import theta_layout
+from lga.operators.theta import ThetaConfig
 
 
 def test_no_method_has_more_evaluations_than_the_protocol_and_none_lacks_a_generation():

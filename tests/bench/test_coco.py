@@ -9,7 +9,8 @@ from rich.console import Console
 
 from lga.algorithms.presets import learned_ga
 from lga.bench.coco import CocoSettings, problem_key, run_coco
-from lga.operators.theta import ThetaConfig, theta_layout
+from lga.operators.fold import theta_layout
+from lga.operators.theta import ThetaConfig
 
 SMALL = CocoSettings(dims=(2,), functions=(1,), instances=(1, 2), budget=40, num_children=8)
 

@@ -20,7 +20,8 @@ from lga.bench.neuro import (
     scale_of,
 )
 from lga.neuroevolution import generation, mean_parent, start
-from lga.operators.theta import ThetaConfig, theta_layout
+from lga.operators.fold import theta_layout
+from lga.operators.theta import ThetaConfig
 from lga.tasks.neuro import TaskSize
 from lga.tasks.registry import NEURO_TASKS, neuro_task
 from lga.weights import EVOSAX_LGA, resolve

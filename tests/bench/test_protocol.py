@@ -3,7 +3,8 @@ import pytest
 
 from lga.algorithms import presets
 from lga.bench.protocol import Budget, Method, Tuned, baselines, learned, measure, tune
-from lga.operators.theta import ThetaConfig, theta_layout
+from lga.operators.fold import theta_layout
+from lga.operators.theta import ThetaConfig
 from lga.tasks import bbob
 from lga.trials import log_gaps
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from lga.cli import COMMANDS, function_of, main
-from lga.operators.theta import init_theta
+from lga.operators.fold import init_theta
 from lga.weights import save_theta
 
 

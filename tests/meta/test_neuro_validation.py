@@ -12,7 +12,8 @@ from lga.meta.config import MetaConfig
 from lga.meta.neuro_validation import VALIDATION_TASKS, neuro_validator
 from lga.meta.run_directory import METRICS, read_metrics
 from lga.meta.train import train
-from lga.operators.theta import ThetaConfig, theta_layout
+from lga.operators.fold import theta_layout
+from lga.operators.theta import ThetaConfig
 from lga.tasks.neuro import TaskSize
 from lga.weights import resolve
 from meta.tiny import TINY

@@ -7,7 +7,8 @@ import pytest
 
 from lga.meta.config import OBJECTIVES, MetaConfig
 from lga.meta.objective import candidate_outcomes, meta_fitness, sample_trials
-from lga.operators.theta import ravel_theta, theta_layout
+from lga.operators.fold import theta_layout
+from lga.operators.theta import ravel_theta
 
 TINY = MetaConfig(
     family=("sphere",), noise=("none",), dims=(2, 3), num_generations=(5, 5), num_tasks=6, meta_population=8

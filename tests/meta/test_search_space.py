@@ -9,7 +9,8 @@ from lga.meta.config import MetaConfig
 from lga.meta.run_directory import BEST
 from lga.meta.search_space import search_space, starting_point
 from lga.meta.train import train
-from lga.operators.theta import config_of, theta_layout
+from lga.operators.fold import theta_layout
+from lga.operators.theta import config_of
 from lga.weights import load_theta, save_theta
 from meta.tiny import TINY
 

@@ -14,7 +14,8 @@ from lga.meta.config import OBJECTIVES, PRESETS
 from lga.meta.run_directory import BEST, CHECKPOINT, CONFIG, FINAL, RunDirectory, load_checkpoint, read_metrics
 from lga.meta.train import budgets, train
 from lga.meta.validate import ValidationProtocol, algorithm_scorer, validator
-from lga.operators.theta import config_of, theta_layout
+from lga.operators.fold import theta_layout
+from lga.operators.theta import config_of
 from lga.weights import load_theta
 from meta.tiny import TINY
 

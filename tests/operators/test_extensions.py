@@ -10,25 +10,25 @@ import pytest
 from lga.operators.crossover import attention_blend
 from lga.operators.mutation_rate import USUAL_SPREAD, attention_rate
 from lga.operators.theta import JitterTheta, ThetaConfig
-from samples import permuted, progress_of, random_archive, random_theta
+from samples import permuted, progress_of, random_archive, random_folded
 
 PARENTS = random_archive(0, 6, 4)
 PROGRESS = progress_of(PARENTS)
 EVERYONE = jnp.arange(6)
-BLEND = random_theta(1, ThetaConfig(("blend",))).blend
-RATE = random_theta(2, ThetaConfig(("rate",))).rate
+BLEND = random_folded(1, ThetaConfig(("blend",))).blend
+RATE = random_folded(2, ThetaConfig(("rate",))).rate
 KEY = jax.random.key(0)
 
 
 def test_blended_parents_stay_within_the_box_of_the_parents():
-    blended = attention_blend(BLEND)(KEY, PARENTS, EVERYONE, PROGRESS)
+    blended = attention_blend(BLEND)(KEY, PARENTS, EVERYONE, PROGRESS).solutions
     assert (blended >= PARENTS.solutions.min(axis=0)[None, :] - 1e-6).all()
     assert (blended <= PARENTS.solutions.max(axis=0)[None, :] + 1e-6).all()
 
 
 def test_zero_weights_blend_an_eighth_of_the_way_to_the_centroid():
     zero = jax.tree.map(jnp.zeros_like, BLEND)
-    blended = attention_blend(zero)(KEY, PARENTS, EVERYONE, PROGRESS)
+    blended = attention_blend(zero)(KEY, PARENTS, EVERYONE, PROGRESS).solutions
     share = 1 / (1 + np.exp(2.0))
     centroid = PARENTS.solutions.mean(axis=0)[None, :]
     np.testing.assert_allclose(
@@ -39,15 +39,17 @@ def test_zero_weights_blend_an_eighth_of_the_way_to_the_centroid():
 def test_blending_is_permutation_equivariant():
     order = jnp.array([3, 0, 5, 1, 2, 4])
     blend = attention_blend(BLEND)
-    direct = blend(KEY, PARENTS, EVERYONE, PROGRESS)[order]
-    np.testing.assert_allclose(blend(KEY, permuted(PARENTS, order), EVERYONE, PROGRESS), direct, rtol=1e-4, atol=1e-6)
+    direct = blend(KEY, PARENTS, EVERYONE, PROGRESS).solutions[order]
+    np.testing.assert_allclose(
+        blend(KEY, permuted(PARENTS, order), EVERYONE, PROGRESS).solutions, direct, rtol=1e-4, atol=1e-6
+    )
 
 
 def test_blending_follows_shifts_and_scales_of_the_solutions():
     blend = attention_blend(BLEND)
     moved = dataclasses.replace(PARENTS, solutions=3.0 * PARENTS.solutions - 7.0)
-    expected = 3.0 * blend(KEY, PARENTS, EVERYONE, PROGRESS) - 7.0
-    np.testing.assert_allclose(blend(KEY, moved, EVERYONE, PROGRESS), expected, rtol=1e-4, atol=1e-5)
+    expected = 3.0 * blend(KEY, PARENTS, EVERYONE, PROGRESS).solutions - 7.0
+    np.testing.assert_allclose(blend(KEY, moved, EVERYONE, PROGRESS).solutions, expected, rtol=1e-4, atol=1e-5)
 
 
 def log_rates(jitter, draws=4000):

@@ -5,16 +5,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from lga.operators import fold
+from lga.operators import rows
 from lga.operators.attention import readout, selection_logits
 from lga.operators.crossover import attention_crossover
 from lga.operators.features import coordinate_features, fitness_features, rate_features, sampling_features
-from lga.operators.fold import fold_readout, fold_selection, selection_row, with_one
+from lga.operators.fold import fold, fold_readout, fold_selection, init_theta
 from lga.operators.mutation_rate import attention_rate, rate_multiplier
+from lga.operators.rows import selection_row, with_one
 from lga.operators.sampling import attention_sampling, sampling_probabilities
 from lga.operators.selection import attention_selection, joint_features, sample_rows
-from lga.operators.theta import ThetaConfig, init_theta
-from samples import ALL_LEARNED, permuted, progress_of, random_archive, random_theta
+from lga.operators.theta import ThetaConfig
+from samples import ALL_LEARNED, permuted, progress_of, random_archive, random_folded, random_theta
 
 KEY = jax.random.key(0)
 ORDER = np.random.default_rng(0).permutation(9)
@@ -73,7 +74,7 @@ def test_crossover_adds_the_attention_output_in_units_of_the_deviation():
         column + jnp.std(column) * readout(theta.cross, coordinate_features(column, fitness, column[best]))
         for column in PARENTS.solutions.T
     ]
-    crossed = attention_crossover(theta.cross)(KEY, PARENTS, jnp.arange(9), PROGRESS)
+    crossed = attention_crossover(fold(theta).cross)(KEY, PARENTS, jnp.arange(9), PROGRESS).solutions
     np.testing.assert_allclose(crossed, np.stack(columns, axis=1), atol=2e-5)
 
 
@@ -96,7 +97,7 @@ def test_selection_of_permuted_parents_is_the_permuted_selection():
 
 
 def test_rates_permute_with_the_sampled_parents():
-    rate = attention_rate(random_theta(6).rate)
+    rate = attention_rate(random_folded(6).rate)
     sigma = rate.propose(KEY, (), PARENTS, PROGRESS)
     moved = rate.propose(KEY, (), permuted(PARENTS, ORDER), PROGRESS)
     np.testing.assert_allclose(moved, sigma[ORDER], rtol=1e-5)
@@ -112,26 +113,26 @@ def test_sampling_probabilities_permute_with_the_parents():
 
 
 def test_crossover_permutes_with_the_parents():
-    cross = attention_crossover(random_theta(8).cross)
-    crossed = cross(KEY, PARENTS, jnp.arange(9), PROGRESS)
-    moved = cross(KEY, permuted(PARENTS, ORDER), jnp.arange(9), PROGRESS)
+    cross = attention_crossover(random_folded(8).cross)
+    crossed = cross(KEY, PARENTS, jnp.arange(9), PROGRESS).solutions
+    moved = cross(KEY, permuted(PARENTS, ORDER), jnp.arange(9), PROGRESS).solutions
     np.testing.assert_allclose(moved, crossed[ORDER], atol=1e-5)
 
 
 @pytest.mark.parametrize("largest_block", [1, 20])
 def test_results_do_not_depend_on_the_size_of_row_blocks(largest_block, monkeypatch):
-    theta = random_theta(9)
+    folded = random_folded(9)
 
     def results():
         return (
-            attention_selection(theta.select)(KEY, PARENTS, OFFSPRING, PROGRESS),
-            attention_sampling(theta.sample)(KEY, PARENTS, 12, PROGRESS),
-            attention_rate(theta.rate).propose(KEY, (), PARENTS, PROGRESS),
-            attention_crossover(theta.cross)(KEY, PARENTS, jnp.arange(9), PROGRESS),
+            attention_selection(folded.select)(KEY, PARENTS, OFFSPRING, PROGRESS),
+            attention_sampling(folded.sample)(KEY, PARENTS, 12, PROGRESS),
+            attention_rate(folded.rate).propose(KEY, (), PARENTS, PROGRESS),
+            attention_crossover(folded.cross)(KEY, PARENTS, jnp.arange(9), PROGRESS).solutions,
         )
 
     selected, sampled, sigma, crossed = jax.jit(results)()
-    monkeypatch.setattr(fold, "LARGEST_BLOCK", largest_block)
+    monkeypatch.setattr(rows, "LARGEST_BLOCK", largest_block)
     blocks = jax.jit(lambda: results())()
     np.testing.assert_array_equal(blocks[0], selected)
     np.testing.assert_array_equal(blocks[1], sampled)
@@ -141,8 +142,8 @@ def test_results_do_not_depend_on_the_size_of_row_blocks(largest_block, monkeypa
 
 def test_operators_with_zero_weights_are_neutral():
     theta = random_theta(0, scale=0.0)
-    np.testing.assert_array_equal(attention_rate(theta.rate).propose(KEY, (), PARENTS, PROGRESS), PARENTS.sigma)
-    crossed = attention_crossover(theta.cross)(KEY, PARENTS, jnp.arange(9), PROGRESS)
+    np.testing.assert_array_equal(attention_rate(fold(theta).rate).propose(KEY, (), PARENTS, PROGRESS), PARENTS.sigma)
+    crossed = attention_crossover(fold(theta).cross)(KEY, PARENTS, jnp.arange(9), PROGRESS).solutions
     np.testing.assert_array_equal(crossed, PARENTS.solutions)
     probabilities = sampling_probabilities(fold_readout(theta.sample), sampling_features(PARENTS, PROGRESS))
     np.testing.assert_allclose(probabilities, np.full(9, 1 / 9), rtol=1e-6)

@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 
 from lga.algorithms.genetic import genetic_algorithm
-from lga.operators import crossover, mutation_rate, sampling, selection
+from lga.core.population import Children
+from lga.operators import crossover, mutation_rate, sampling, selection, shape
 from lga.operators.theta import ThetaConfig
-from samples import progress_of, random_archive, random_theta, sphere
+from samples import progress_of, random_archive, random_folded, sphere
 
 REGISTRIES = {
     "sample": (sampling, sampling.SAMPLINGS),
     "cross": (crossover, crossover.CROSSOVERS),
     "rate": (mutation_rate, mutation_rate.RATES),
+    "shape": (shape, shape.SHAPES),
     "select": (selection, selection.SELECTIONS),
 }
 OPERATORS = [(step, name) for step, (_, registry) in REGISTRIES.items() for name in registry]
@@ -23,8 +25,8 @@ OPERATORS = [(step, name) for step, (_, registry) in REGISTRIES.items() for name
 # What factories need to be told; a newcomer with another argument adds it here.
 ARGUMENTS = {"num_groups": 3, "low": -2.0, "high": 2.0}
 
-THETA = random_theta(0)
-BLEND = random_theta(0, ThetaConfig(("blend",))).blend
+FOLDED = random_folded(0)
+BLEND = random_folded(0, ThetaConfig(("blend",))).blend
 PARENTS, OFFSPRING = random_archive(1, 5), random_archive(2, 8)
 PROGRESS = progress_of(PARENTS)
 SEED = 3
@@ -33,18 +35,21 @@ SEED = 3
 def build(step: str, name: str):
     factory = REGISTRIES[step][1][name]
     required = [p.name for p in inspect.signature(factory).parameters.values() if p.default is inspect.Parameter.empty]
-    arguments = ARGUMENTS | {"theta": BLEND if name == "blend" else getattr(THETA, step)}
+    arguments = ARGUMENTS | {"folded": BLEND if name == "blend" else getattr(FOLDED, step, None)}
     return factory(**{argument: arguments[argument] for argument in required})
 
 
 @pytest.mark.parametrize("step", REGISTRIES)
 def test_every_factory_of_a_room_is_in_its_registry(step):
     module, registry = REGISTRIES[step]
-    contracts = {"Sampling", "Crossover", "MutationRate", "Selection"}
+    contracts = {"Sampling", "Crossover", "MutationRate", "MutationShape", "Selection"}
+    # Factories of factories are not operators.
+    parts = {"adaptive", "by_number_of_variables"}
     factories = {
         function
         for _, function in inspect.getmembers(module, inspect.isfunction)
         if function.__module__ == module.__name__
+        and function.__name__ not in parts
         and getattr(inspect.signature(function).return_annotation, "__name__", "") in contracts
     }
     assert factories == set(registry.values())
@@ -59,9 +64,10 @@ def test_an_operator_keeps_its_contract(step, name):
         assert index.shape == (8,)
         assert np.all((index >= 0) & (index < 5))
     elif step == "cross":
-        start = jax.jit(operator)(jax.random.key(SEED), PARENTS, jnp.array([0, 4, 4, 1]), PROGRESS)
-        assert start.shape == (4, 3)
-        assert np.all(np.isfinite(start))
+        origins = jax.jit(operator)(jax.random.key(SEED), PARENTS, jnp.array([0, 4, 4, 1]), PROGRESS)
+        assert origins.solutions.shape == (4, 3)
+        assert origins.sigma.shape == (4,)
+        assert np.all(np.isfinite(origins.solutions))
     elif step == "rate":
         key_propose, key_update = jax.random.split(jax.random.key(SEED))
         state = operator.init(jnp.asarray(0.5))
@@ -70,6 +76,13 @@ def test_an_operator_keeps_its_contract(step, name):
         assert np.all(np.isfinite(sigma) & (sigma >= 0))
         told = jax.jit(operator.update)(key_update, state, OFFSPRING, random_archive(4, 8))
         assert jax.tree.map(jnp.shape, told) == jax.tree.map(jnp.shape, state)
+    elif step == "shape":
+        memory, index, sigma = operator.init(PARENTS.solutions), jnp.arange(8) % 5, jnp.full(8, 0.5)
+        solutions, noise = jax.jit(operator.mutate)(jax.random.key(SEED), memory, PARENTS.solutions, index, sigma)
+        assert solutions.shape == (8, 3)
+        told, factor = jax.jit(operator.update)(memory, Children(solutions, sigma, index, noise), OFFSPRING.fitness)
+        assert jax.tree.map(jnp.shape, told) == jax.tree.map(jnp.shape, memory)
+        assert factor is None or factor > 0
     else:
         index = jax.jit(operator)(jax.random.key(SEED), PARENTS, OFFSPRING, PROGRESS)
         assert index.shape == (5,)

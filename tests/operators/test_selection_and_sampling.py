@@ -6,6 +6,7 @@ import pytest
 from lga.core.population import Archive
 from lga.operators.attention import readout, selection_logits
 from lga.operators.features import sampling_features
+from lga.operators.fold import fold_readout, fold_selection
 from lga.operators.sampling import attention_sampling, uniform_sampling
 from lga.operators.selection import attention_selection, joint_features, selection_weights, truncation_selection
 from samples import progress_of, random_archive, random_theta
@@ -30,7 +31,7 @@ def frequencies_match(counts, probabilities) -> bool:
 
 def test_selection_draws_each_row_from_the_softmax_with_a_constant_one_for_the_parent():
     theta = random_theta(3).select
-    chosen = draws(lambda key: attention_selection(theta)(key, PARENTS, OFFSPRING, PROGRESS))
+    chosen = draws(lambda key: attention_selection(fold_selection(theta))(key, PARENTS, OFFSPRING, PROGRESS))
     logits = selection_logits(theta, *joint_features(PARENTS.fitness, OFFSPRING.fitness, PROGRESS.best_fitness))
     matrix = np.asarray(jax.nn.softmax(jnp.concatenate([logits, jnp.ones((4, 1))], axis=1)), float)
     assert np.ptp(matrix) > 0.1
@@ -44,7 +45,7 @@ def test_selection_draws_each_row_from_the_softmax_with_a_constant_one_for_the_p
 @pytest.mark.parametrize("scale", [0.0, 1.0, 100.0, float("nan")])
 def test_selected_is_a_child_or_the_parent_itself_whatever_the_weights(scale):
     theta = jax.tree.map(lambda leaf: scale * leaf, random_theta(4).select)
-    chosen = attention_selection(theta)(jax.random.key(0), PARENTS, OFFSPRING, PROGRESS)
+    chosen = attention_selection(fold_selection(theta))(jax.random.key(0), PARENTS, OFFSPRING, PROGRESS)
     itself = 6 + np.arange(4)
     assert np.all((chosen == itself) | ((chosen >= 0) & (chosen < 6)))
 
@@ -78,7 +79,7 @@ def test_uniform_sampling_takes_every_parent_equally_often():
 
 def test_attention_sampling_follows_its_probabilities():
     theta = random_theta(7, scale=1.0).sample
-    sample = attention_sampling(theta)
+    sample = attention_sampling(fold_readout(theta))
     chosen = draws(lambda key: sample(key, PARENTS, 1, PROGRESS))
     probabilities = np.asarray(jax.nn.softmax(readout(theta, sampling_features(PARENTS, PROGRESS))), float)
     assert np.ptp(probabilities) > 0.1

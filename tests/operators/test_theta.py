@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 
 from lga.core.tree_io import TreeFileError, named_leaves, save_tree
-from lga.operators.theta import (
-    NUM_FEATURES,
-    Theta,
-    ThetaConfig,
-    config_of,
-    init_theta,
-    ravel_theta,
-    theta_layout,
-)
+from lga.operators.fold import init_theta, theta_layout
+from lga.operators.theta import PAPERS, Theta, ThetaConfig, config_of, ravel_theta
 from lga.weights import installed, load_theta, resolve, save_theta
 from samples import ALL_LEARNED, random_theta
 
@@ -96,7 +89,7 @@ def test_what_could_not_be_loaded_again_is_not_saved(theta, tmp_path):
 
 def test_layouts_are_told_by_their_features():
     layout = theta_layout(ALL_LEARNED)
-    for name, num_features in NUM_FEATURES.items():
+    for name, num_features in zip(PAPERS, (3, 5, 4, 5), strict=True):
         assert getattr(layout, name).attention.query.kernel.shape == (num_features, 2, 8)
 
 

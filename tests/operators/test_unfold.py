@@ -5,9 +5,8 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from lga.core.tree_io import shapes
-from lga.operators.fold import bilinear_forms, fold_readout, fold_selection
-from lga.operators.theta import ThetaConfig, config_of, theta_layout
-from lga.operators.unfold import folded_layout, unfold
+from lga.operators.fold import bilinear_forms, fold_readout, fold_selection, folded_layout, theta_layout, unfold
+from lga.operators.theta import ThetaConfig, config_of
 
 PAPER = ThetaConfig(("select", "rate"))
 ALL = ThetaConfig(("select", "rate", "sample", "cross"), key_dim=18, num_heads=3)

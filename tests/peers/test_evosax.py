@@ -11,8 +11,9 @@ from lga.algorithms.presets import gesmr_ga, samr_ga
 from lga.algorithms.run import run
 from lga.operators.attention import readout, selection_logits
 from lga.operators.features import fitness_features, rate_features, sampling_features
-from lga.operators.fold import fold_readout, fold_selection, selection_row, with_one
+from lga.operators.fold import fold_readout, fold_selection
 from lga.operators.mutation_rate import rate_multiplier
+from lga.operators.rows import selection_row, with_one
 from lga.operators.sampling import sampling_probabilities
 from lga.operators.selection import joint_features
 from lga.weights import theta_from_evosax

@@ -8,7 +8,8 @@ import pytest
 from rich.console import Console
 
 from lga.bench.bbob import Protocol
-from lga.operators.theta import ThetaConfig, theta_layout
+from lga.operators.fold import theta_layout
+from lga.operators.theta import ThetaConfig
 from lga.studies import bbob as study
 
 SMALL = Protocol(

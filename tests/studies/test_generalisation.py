@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from lga.operators.theta import ThetaConfig, theta_layout
+from lga.operators.fold import theta_layout
+from lga.operators.theta import ThetaConfig
 from lga.studies import generalisation, tables
 from lga.studies.generalisation import Grid, compare, generalisation_study, horizons
 

@@ -1,6 +1,7 @@
-"""A genetic algorithm is four operators over an archive of parents."""
+"""A genetic algorithm is four operators over an archive of parents; a mutation has a rate and a shape."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -11,7 +12,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from lga import native
 from lga.core.checks import require, require_positive_integer
-from lga.core.interfaces import Algorithm, Crossover, MutationRate, Sampling, Selection
+from lga.core.interfaces import Algorithm, Crossover, MutationRate, MutationShape, Sampling, Selection
 from lga.core.population import (
     Archive,
     Children,
@@ -22,17 +23,19 @@ from lga.core.population import (
     start_progress,
     take,
 )
-from lga.core.random import mutate, split
+from lga.core.random import split
 from lga.core.tree import tree_dataclass
 from lga.operators.mutation_rate import fixed_rate, within_floats
 from lga.operators.sampling import uniform_sampling
 from lga.operators.selection import truncation_selection
+from lga.operators.shape import isotropic
 
 
 @tree_dataclass
 class GeneticState:
     parents: Archive
     rate_state: Any
+    shape_memory: Any
     survivor_index: Int[Array, "*batch e"]
     """Where in `[children; parents]` each parent was found when it was last selected."""
     progress: Progress
@@ -53,13 +56,15 @@ def genetic_algorithm(
     sample: Sampling | None = None,
     cross: Crossover | None = None,
     rate: MutationRate | None = None,
+    shape: MutationShape | None = None,
     select: Selection | None = None,
 ) -> Algorithm:
-    """Assembles four operators; those that are not given are the hand-designed ones of a Gaussian GA."""
+    """Assembles the operators; those that are not given are the hand-designed ones of a Gaussian GA."""
     require_positive_integer("num_children", num_children)
     require_positive_integer("num_parents", num_parents)
     sample = sample or uniform_sampling()
     rate = rate or fixed_rate()
+    shape = shape or isotropic()
     select = select or truncation_selection()
 
     def init(
@@ -80,21 +85,25 @@ def genetic_algorithm(
             age=jnp.zeros(num_parents, jnp.int32),
         )
         itself = num_children + jnp.arange(num_parents, dtype=jnp.int32)
-        return GeneticState(parents, rate.init(sigma), itself, start_progress(solutions, fitness))
+        progress = start_progress(solutions, fitness)
+        return GeneticState(parents, rate.init(sigma), shape.init(solutions), itself, progress)
 
     def ask(key: Key[Array, ""], state: GeneticState) -> tuple[Children, GeneticState]:
         key_sample, key_cross, key_rate, key_noise = split(key, 4)
         parents, progress = state.parents, state.progress
         parent_index = sample(key_sample, parents, num_children, progress)
         sampled_parents = take(parents, parent_index)
-        sigma = finite_rate(rate.propose(key_rate, state.rate_state, sampled_parents, progress), sampled_parents.sigma)
         if cross is None:
-            mutated = mutate(key_noise, parents.solutions, parent_index, sigma)
+            start, start_index = parents.solutions, parent_index
         else:
-            start = cross(key_cross, parents, parent_index, progress)
-            mutated = mutate(key_noise, start, jnp.arange(num_children, dtype=jnp.int32), sigma)
+            start, inherited = cross(key_cross, parents, parent_index, progress)
+            start_index = jnp.arange(num_children, dtype=jnp.int32)
+            sampled_parents = replace(sampled_parents, sigma=inherited)
+        sigma = finite_rate(rate.propose(key_rate, state.rate_state, sampled_parents, progress), sampled_parents.sigma)
+        mutated, noise = shape.mutate(key_noise, state.shape_memory, start, start_index, sigma)
         # Without the barrier XLA draws the noise again for every reader of solutions, if ask and tell are one program.
-        return Children(jax.lax.optimization_barrier(mutated), sigma, parent_index), state
+        mutated, noise = jax.lax.optimization_barrier((mutated, noise))
+        return Children(mutated, sigma, parent_index, noise), state
 
     def tell(key: Key[Array, ""], state: GeneticState, children: Children, fitness: Float[Array, " n"]) -> GeneticState:
         require(
@@ -107,9 +116,13 @@ def genetic_algorithm(
         survivor_index = select(key_select, parents, offspring, state.progress)
         sampled_parents = take(parents, children.parent_index)
         next_parents, progress = succession(survivor_index, offspring, parents, state.progress)
+        shape_memory, factor = shape.update(state.shape_memory, children, offspring.fitness)
+        if factor is not None:
+            next_parents = replace(next_parents, sigma=finite_rate(factor * next_parents.sigma, next_parents.sigma))
         return GeneticState(
             parents=next_parents,
             rate_state=rate.update(key_rate, state.rate_state, sampled_parents, offspring),
+            shape_memory=shape_memory,
             survivor_index=survivor_index,
             progress=progress,
         )

@@ -7,8 +7,9 @@ from pathlib import Path
 from lga.algorithms.genetic import genetic_algorithm, parents_for
 from lga.algorithms.strategies import evolution_strategy
 from lga.core.checks import require_known
-from lga.core.interfaces import Algorithm
+from lga.core.interfaces import Algorithm, Crossover, MutationShape
 from lga.operators.crossover import attention_blend, attention_crossover, immigration
+from lga.operators.fold import FoldedTheta, fold
 from lga.operators.mutation_rate import (
     attention_rate,
     group_elite_rate,
@@ -18,7 +19,8 @@ from lga.operators.mutation_rate import (
 )
 from lga.operators.sampling import attention_sampling
 from lga.operators.selection import attention_selection
-from lga.operators.theta import Theta, config_of
+from lga.operators.shape import by_number_of_variables, matrix, separable
+from lga.operators.theta import Theta
 from lga.weights import resolve
 
 
@@ -45,23 +47,37 @@ def gesmr_ga(
     return genetic_algorithm(num_children, parents_for(elite_ratio, num_children), rate=group_elite_rate(groups, meta))
 
 
-def learned_ga(weights: Theta | str | Path, num_children: int, elite_ratio: float = 1.0) -> Algorithm:
+def learned_ga(weights: Theta | FoldedTheta | str | Path, num_children: int, elite_ratio: float = 1.0) -> Algorithm:
     """Learned operators where there are weights, hand-designed ones elsewhere.
 
-    `weights` are given as they are, by the name that they ship under, or as a file.
+    `weights` are given as they are, folded, by the name that they ship under, or as a file.
     """
-    theta = weights if isinstance(weights, Theta) else resolve(weights).theta
-    config_of(theta)
-    cross = attention_crossover(theta.cross) if theta.cross is not None else None
-    blend = attention_blend(theta.blend) if theta.blend is not None else None
+    if isinstance(weights, str | Path):
+        weights = resolve(weights).theta
+    folded = weights if isinstance(weights, FoldedTheta) else fold(weights)
     return genetic_algorithm(
         num_children,
         parents_for(elite_ratio, num_children),
-        select=attention_selection(theta.select) if theta.select is not None else None,
-        rate=attention_rate(theta.rate, theta.jitter) if theta.rate is not None else None,
-        sample=attention_sampling(theta.sample) if theta.sample is not None else None,
-        cross=cross or blend,
+        select=attention_selection(folded.select) if folded.select is not None else None,
+        rate=attention_rate(folded.rate, folded.jitter) if folded.rate is not None else None,
+        shape=learned_shape(folded),
+        sample=attention_sampling(folded.sample) if folded.sample is not None else None,
+        cross=learned_crossover(folded),
     )
+
+
+def learned_crossover(folded: FoldedTheta) -> Crossover | None:
+    if folded.cross is not None:
+        return attention_crossover(folded.cross)
+    merge = None if folded.shape is None else folded.shape.merge
+    return attention_blend(folded.blend, merge) if folded.blend is not None else None
+
+
+def learned_shape(folded: FoldedTheta) -> MutationShape | None:
+    """A matrix or scales, whichever is learned; where only one is, the other has the usual constants."""
+    if folded.shape is None:
+        return separable(folded.separable) if folded.separable is not None else None
+    return by_number_of_variables(matrix(folded.shape), separable(folded.separable))
 
 
 def random_search(num_children: int, low: float = -5.0, high: float = 5.0) -> Algorithm:

@@ -17,13 +17,20 @@ class Sampling(Protocol):
     ) -> Int[Array, " n"]: ...
 
 
+class Origins(NamedTuple):
+    """Where each child starts from, before it is mutated, and the rate that it inherits."""
+
+    solutions: Float[Array, "n d"]
+    sigma: Float[Array, " n"]
+
+
 @runtime_checkable
 class Crossover(Protocol):
-    """Where each child starts from, before it is mutated."""
+    """Origins of the children of the sampled parents."""
 
     def __call__(
         self, key: Key[Array, ""], parents: Archive, parent_index: Int[Array, " n"], progress: Progress
-    ) -> Float[Array, "n d"]: ...
+    ) -> Origins: ...
 
 
 class MutationRate(NamedTuple):
@@ -35,6 +42,17 @@ class MutationRate(NamedTuple):
     """(key, rate_state, sampled_parents, progress) -> sigma per child"""
     update: Callable[[Key[Array, ""], Any, Archive, Archive], Any]
     """(key, rate_state, sampled_parents, offspring) -> rate_state"""
+
+
+class MutationShape(NamedTuple):
+    """In which directions children are moved. Some shapes learn from the noise that did well, so they have a memory."""
+
+    init: Callable[[Float[Array, "n d"]], Any]
+    """(solutions) -> memory"""
+    mutate: Callable[..., tuple[Float[Array, "n d"], Float[Array, "n d"] | None]]
+    """(key, memory, solutions [e, d], index [n], sigma [n]) -> (children [n, d], their noise)"""
+    update: Callable[[Any, Children, Float[Array, " n"]], tuple[Any, Float[Array, ""] | None]]
+    """(memory, children, fitness) -> (memory, what all mutation rates are multiplied by; None is 1)"""
 
 
 @runtime_checkable

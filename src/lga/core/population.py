@@ -27,6 +27,8 @@ class Children:
     solutions: Float[Array, "*batch n d"]
     sigma: Float[Array, "*batch n"]
     parent_index: Int[Array, "*batch n"]
+    noise: Float[Array, "*batch n d"] | None = None
+    """The random numbers behind the solutions, where the shape of mutation learns from them."""
 
 
 @tree_dataclass

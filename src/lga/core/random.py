@@ -52,6 +52,12 @@ def standard_normal(key: Key[Array, ""], num_rows: int, num_columns: int, dtype:
     return jax.random.normal(key, (num_rows, num_columns), dtype)
 
 
+def normal(key: Key[Array, ""], num_rows: int, num_columns: int, dtype: Any = None) -> Float[Array, "n d"]:
+    """Standard normal numbers, as `jax.random.normal` draws them."""
+    zeros = jnp.zeros((1, num_columns), dtype)
+    return mutate(key, zeros, jnp.zeros(num_rows, jnp.int32), jnp.ones(num_rows, zeros.dtype))
+
+
 def threefry_key(key_data: UInt32[Array, "2"]) -> Key[Array, ""]:
     return jax.random.wrap_key_data(key_data, impl=native.THREEFRY)
 

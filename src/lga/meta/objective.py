@@ -61,7 +61,7 @@ def candidate_outcomes(
         _, fitness = bbob.observe(key_first, trial.task, start)
 
         def outcome(flat: Float[Array, " w"]) -> Float[Array, ""]:
-            algorithm = learned_ga(space.theta(flat), num_children, config.elite_ratio)
+            algorithm = learned_ga(space.operators(flat), num_children, config.elite_ratio)
 
             def generation(t, carry):
                 state, reached = carry

@@ -1,4 +1,4 @@
-"""What the meta-optimiser moves: a flat vector, and the weights that it stands for."""
+"""What the meta-optimiser moves: a flat vector, and the operators that it stands for."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -10,14 +10,17 @@ from jaxtyping import Array, Float
 from lga.core.checks import require
 from lga.core.tree_io import shapes
 from lga.meta.config import MetaConfig
-from lga.operators.theta import Theta, config_of, ravel_theta, theta_layout
-from lga.operators.unfold import fold, folded_layout, unfold
+from lga.operators.fold import FoldedTheta, fold, folded_layout, theta_layout, unfold
+from lga.operators.theta import Theta, config_of, ravel_theta
 from lga.weights import resolve
 
 
 class SearchSpace(NamedTuple):
     size: int
+    operators: Callable[[Float[Array, " w"]], Theta | FoldedTheta]
+    """What a vector stands for, as searches take it: inside of the loop nothing is unfolded."""
     theta: Callable[[Float[Array, " w"]], Theta]
+    """The same as weights, where they leave the loop."""
     flat: Callable[[Theta], Float[Array, " w"]]
     """A vector that stands for weights which do the same."""
 
@@ -26,10 +29,11 @@ def search_space(config: MetaConfig) -> SearchSpace:
     """The weights themselves, or the few numbers that they fold into."""
     if config.search_space == "weights":
         flat, unravel = ravel_theta(theta_layout(config.theta_config))
-        return SearchSpace(flat.size, unravel, lambda theta: ravel_theta(theta)[0])
+        return SearchSpace(flat.size, unravel, unravel, lambda theta: ravel_theta(theta)[0])
     flat, unravel = ravel_pytree(folded_layout(config.theta_config))
     return SearchSpace(
         flat.size,
+        unravel,
         lambda numbers: unfold(unravel(numbers), config.key_dim),
         lambda theta: ravel_pytree(fold(theta))[0],
     )

@@ -7,21 +7,25 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from lga.core.checks import require
-from lga.core.interfaces import Crossover
+from lga.core.interfaces import Crossover, Origins
 from lga.core.population import Archive, Progress
 from lga.core.random import uniform_index
-from lga.operators.features import coordinate_features, fitness_features, sampling_features
-from lga.operators.fold import bilinear_forms, fold_readout, map_rows, readout_row, with_one
-from lga.operators.theta import BlendTheta, ReadoutTheta
+from lga.operators.features import (
+    NUM_CROSSOVER_FEATURES,
+    NUM_SAMPLING_FEATURES,
+    coordinate_features,
+    fitness_features,
+    sampling_features,
+)
+from lga.operators.fold import FoldedBlend, FoldedReadout
+from lga.operators.rows import map_rows, readout_row, require_forms, with_one
 
 
 def no_crossover() -> Crossover:
     """A child starts from its parent."""
 
-    def cross(
-        key: Key[Array, ""], parents: Archive, parent_index: Int[Array, " n"], progress: Progress
-    ) -> Float[Array, "n d"]:
-        return parents.solutions[parent_index]
+    def cross(key: Key[Array, ""], parents: Archive, parent_index: Int[Array, " n"], progress: Progress) -> Origins:
+        return Origins(parents.solutions[parent_index], parents.sigma[parent_index])
 
     return cross
 
@@ -30,13 +34,12 @@ def uniform_crossover(swap_probability: float = 0.5) -> Crossover:
     """Each coordinate comes from a second, random parent with the given probability."""
     require(0.0 <= swap_probability <= 1.0, f"swap_probability is {swap_probability}, but must lie between 0 and 1.")
 
-    def cross(
-        key: Key[Array, ""], parents: Archive, parent_index: Int[Array, " n"], progress: Progress
-    ) -> Float[Array, "n d"]:
+    def cross(key: Key[Array, ""], parents: Archive, parent_index: Int[Array, " n"], progress: Progress) -> Origins:
         key_mate, key_swap = jax.random.split(key)
         mate_index = uniform_index(key_mate, parent_index.shape[0], parents.fitness.shape[0])
         first, second = parents.solutions[parent_index], parents.solutions[mate_index]
-        return jnp.where(jax.random.bernoulli(key_swap, swap_probability, first.shape), second, first)
+        swapped = jnp.where(jax.random.bernoulli(key_swap, swap_probability, first.shape), second, first)
+        return Origins(swapped, parents.sigma[parent_index])
 
     return cross
 
@@ -45,26 +48,22 @@ def immigration(low: float, high: float) -> Crossover:
     """No ancestry at all: every child is a newcomer, uniform in a box. Without mutation this is random search."""
     require(low < high, f"low is {low} and high is {high}, but low must be less than high.")
 
-    def cross(
-        key: Key[Array, ""], parents: Archive, parent_index: Int[Array, " n"], progress: Progress
-    ) -> Float[Array, "n d"]:
+    def cross(key: Key[Array, ""], parents: Archive, parent_index: Int[Array, " n"], progress: Progress) -> Origins:
         shape = (parent_index.shape[0], parents.solutions.shape[1])
-        return jax.random.uniform(key, shape, minval=low, maxval=high)
+        return Origins(jax.random.uniform(key, shape, minval=low, maxval=high), parents.sigma[parent_index])
 
     return cross
 
 
-def attention_crossover(theta: ReadoutTheta) -> Crossover:
+def attention_crossover(folded: FoldedReadout) -> Crossover:
     """Self-attention over the parents, one dimension at a time, gives an additive change of every parent.
 
     The change is in units of the dimension's deviation over the parents, so that it scales with the solutions; parents
     that agree on a coordinate keep it.
     """
-    folded = fold_readout(theta)
+    require_forms("cross", folded.attend, NUM_CROSSOVER_FEATURES)
 
-    def cross(
-        key: Key[Array, ""], parents: Archive, parent_index: Int[Array, " n"], progress: Progress
-    ) -> Float[Array, "n d"]:
+    def cross(key: Key[Array, ""], parents: Archive, parent_index: Int[Array, " n"], progress: Progress) -> Origins:
         fitness = fitness_features(parents.fitness, progress.best_fitness)
         best_parent = jnp.argmin(parents.fitness)
         num_parents = parents.fitness.shape[0]
@@ -78,34 +77,37 @@ def attention_crossover(theta: ReadoutTheta) -> Crossover:
 
         # As many dimensions at a time as fill a block of attention, at least one.
         crossed = map_rows(crossed_dimension, (parents.solutions.T,), num_parents * num_parents)
-        return crossed.T[parent_index]
+        return Origins(crossed.T[parent_index], parents.sigma[parent_index])
 
     return cross
 
 
-def attention_blend(theta: BlendTheta) -> Crossover:
-    """Every parent moves towards attention-weighted means of all parents, one a head, before it has children.
+def attention_blend(folded: FoldedBlend, merge: Float[Array, "1"] | None = None) -> Crossover:
+    """Every parent moves towards attention-weighted means of all parents, one per head, before it has children.
 
     The recombination of an evolution strategy is a special case: all weight on the better half, and a gate of one.
+    With `merge`, a logit, a parent's rate moves some of the way to the mean (in logarithms) of those that it is
+    blended with.
     """
-    forms = bilinear_forms(theta.query, theta.key)
-    num_heads = forms.shape[0]
+    require_forms("blend", folded.attend, NUM_SAMPLING_FEATURES)
+    num_heads = folded.attend.shape[0]
 
-    def cross(
-        key: Key[Array, ""], parents: Archive, parent_index: Int[Array, " n"], progress: Progress
-    ) -> Float[Array, "n d"]:
+    def cross(key: Key[Array, ""], parents: Archive, parent_index: Int[Array, " n"], progress: Progress) -> Origins:
         features = sampling_features(parents, progress)
-        rows, solutions = with_one(features), parents.solutions
+        rows, solutions, log_sigma = with_one(features), parents.solutions, jnp.log(parents.sigma)
 
         def blended(row: Float[Array, " g"], own_features: Float[Array, " f"], own: Float[Array, " d"]):
-            logits = (row @ forms) @ rows.T
+            logits = (row @ folded.attend) @ rows.T
             # From zero weights a parent moves an eighth of the way to the centroid.
-            gates = jax.nn.sigmoid(own_features @ theta.gate.kernel + theta.gate.bias - 2.0) / num_heads
-            means = jax.nn.softmax(logits, axis=-1) @ solutions
-            return own + gates @ (means - own[None, :])
+            gates = jax.nn.sigmoid(own_features @ folded.gate.kernel + folded.gate.bias - 2.0) / num_heads
+            shares = gates @ jax.nn.softmax(logits, axis=-1)
+            return own + (shares @ solutions - jnp.sum(gates) * own), shares @ log_sigma / jnp.sum(gates)
 
-        crossed = map_rows(blended, (rows, features, solutions), rows.shape[0])
-        return crossed[parent_index]
+        moved, mean_log_sigma = map_rows(blended, (rows, features, solutions), rows.shape[0])
+        if merge is None:
+            return Origins(moved[parent_index], parents.sigma[parent_index])
+        sigma = jnp.exp(log_sigma + jax.nn.sigmoid(merge) * (mean_log_sigma - log_sigma))
+        return Origins(moved[parent_index], sigma[parent_index])
 
     return cross
 

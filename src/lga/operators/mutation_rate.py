@@ -12,9 +12,10 @@ from lga import native
 from lga.core.checks import require, require_positive_integer
 from lga.core.interfaces import MutationRate
 from lga.core.random import log_uniform_factor, uniform_index
-from lga.operators.features import fitness_and_rate_features
-from lga.operators.fold import FoldedReadout, fold_readout, map_rows, readout_row, with_one
-from lga.operators.theta import JitterTheta, ReadoutTheta
+from lga.operators.features import NUM_RATE_FEATURES, fitness_and_rate_features
+from lga.operators.fold import FoldedReadout
+from lga.operators.rows import map_rows, readout_row, require_forms, with_one
+from lga.operators.theta import JitterTheta
 
 # Rates stay in a range where neither they nor their products with solutions leave the floats.
 SMALLEST_SIGMA, LARGEST_SIGMA = 1e-20, 1e15
@@ -110,12 +111,12 @@ def group_elite_rate(num_groups: int, meta: float = 2.0) -> MutationRate:
 USUAL_SPREAD = 0.2
 
 
-def attention_rate(theta: ReadoutTheta, jitter: JitterTheta | None = None) -> MutationRate:
+def attention_rate(folded: FoldedReadout, jitter: JitterTheta | None = None) -> MutationRate:
     """MRA: self-attention over the sampled parents multiplies each one's rate.
 
     With `jitter` the product is random, log-normal around it: equal parents try different rates, and selection decides.
     """
-    folded = fold_readout(theta)
+    require_forms("rate", folded.attend, NUM_RATE_FEATURES)
 
     def propose(key, rate_state, sampled_parents, progress):
         fitness, sigma = sampled_parents.fitness, sampled_parents.sigma

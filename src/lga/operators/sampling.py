@@ -8,9 +8,9 @@ from jaxtyping import Array, Float, Int, Key
 from lga.core.interfaces import Sampling
 from lga.core.population import Archive, Progress
 from lga.core.random import index_by_weight, uniform_index
-from lga.operators.features import sampling_features
-from lga.operators.fold import FoldedReadout, fold_readout, map_rows, readout_row, with_one
-from lga.operators.theta import ReadoutTheta
+from lga.operators.features import NUM_SAMPLING_FEATURES, sampling_features
+from lga.operators.fold import FoldedReadout
+from lga.operators.rows import map_rows, readout_row, require_forms, with_one
 
 
 def uniform_sampling() -> Sampling:
@@ -22,9 +22,9 @@ def uniform_sampling() -> Sampling:
     return sample
 
 
-def attention_sampling(theta: ReadoutTheta) -> Sampling:
+def attention_sampling(folded: FoldedReadout) -> Sampling:
     """Self-attention over fitness and age gives each parent its probability."""
-    folded = fold_readout(theta)
+    require_forms("sample", folded.attend, NUM_SAMPLING_FEATURES)
 
     def sample(key: Key[Array, ""], parents: Archive, num_children: int, progress: Progress) -> Int[Array, " n"]:
         probabilities = sampling_probabilities(folded, sampling_features(parents, progress))

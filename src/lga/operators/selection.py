@@ -10,9 +10,9 @@ from lga.core import random
 from lga.core.interfaces import Selection
 from lga.core.population import Archive, Progress
 from lga.core.random import index_by_weight
-from lga.operators.features import fitness_features
-from lga.operators.fold import FoldedSelection, fold_selection, map_rows, selection_row, with_one
-from lga.operators.theta import SelectionTheta
+from lga.operators.features import NUM_FITNESS_FEATURES, fitness_features
+from lga.operators.fold import FoldedSelection
+from lga.operators.rows import map_rows, require_forms, selection_row, with_one
 
 
 def truncation_selection() -> Selection:
@@ -25,9 +25,9 @@ def truncation_selection() -> Selection:
     return select
 
 
-def attention_selection(theta: SelectionTheta) -> Selection:
+def attention_selection(folded: FoldedSelection) -> Selection:
     """Cross-attention gives each parent a distribution over the children and itself; one draw decides."""
-    folded = fold_selection(theta)
+    require_forms("select", folded.attend, NUM_FITNESS_FEATURES)
 
     def select(key: Key[Array, ""], parents: Archive, offspring: Archive, progress: Progress) -> Int[Array, " e"]:
         uniform = random.uniform(key, parents.fitness.shape[0], parents.fitness.dtype)
@@ -78,7 +78,7 @@ def sample_rows(
 
 
 def selection_weights(logits: Float[Array, "*rows n"]) -> Float[Array, "*rows m"]:
-    """Rows of the selection matrix M^S, up to a factor a row."""
+    """Rows of the selection matrix M^S, up to a factor per row."""
     # The constant 1 is appended after scaling, as in the paper's M^S.
     logits = jnp.concatenate([logits, jnp.ones_like(logits[..., :1])], axis=-1)
     return jnp.exp(logits - jnp.max(logits, axis=-1, keepdims=True))

@@ -1,23 +1,15 @@
-"""The weights of learned operators: their layout, their start and their flat vector."""
+"""The weights of learned operators in their training form: types, configuration and flat vector."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Float
 
 from lga.core.checks import require, require_known, require_positive_integer
 from lga.core.tree import tree_dataclass
-from lga.core.tree_io import leaf_name
-from lga.operators.features import (
-    NUM_CROSSOVER_FEATURES,
-    NUM_FITNESS_FEATURES,
-    NUM_RATE_FEATURES,
-    NUM_SAMPLING_FEATURES,
-)
 
 
 @tree_dataclass
@@ -30,7 +22,7 @@ class Dense:
 
 @tree_dataclass
 class Heads:
-    """One embedding a head: the number of heads is read from the shape."""
+    """One embedding per head: the number of heads is read from the shape."""
 
     kernel: Float[Array, "*batch i h k"]
     bias: Float[Array, "*batch h k"]
@@ -78,10 +70,36 @@ class JitterTheta:
 
 
 @tree_dataclass
+class ShapeTheta:
+    """How the shape of mutation is adapted, relative to the usual constants: all zeros is plain matrix adaptation.
+
+    Pairs are a value and its slope over ln(D / 10); `steepness` has its slope over ln(N / 16).
+    """
+
+    steepness: Float[Array, "*batch 2"]
+    """Logarithm of how steeply the weights of the children fall with their rank."""
+    against: Float[Array, "*batch 2"]
+    """Logarithm of how much the worst children push away, relative to the pull of the best."""
+    path: Float[Array, "*batch 2"]
+    """Logarithm of the rate at which the path learns."""
+    one: Float[Array, "*batch 2"]
+    """Logarithm of the rate at which the shape learns from the path."""
+    many: Float[Array, "*batch 2"]
+    """Logarithm of the rate at which the shape learns from the children."""
+    step: Float[Array, "*batch 2"]
+    """Logarithm of how strongly the length of the path changes all mutation rates."""
+    drift: Float[Array, "*batch 2"]
+    """How far children are moved along the path."""
+    merge: Float[Array, "*batch 1"]
+    """Logit of how far a parent's rate moves to the mean of those that it is blended with."""
+
+
+@tree_dataclass
 class Theta:
     """Weights of the operators that are learned; the others are None.
 
-    `jitter` adds chance to the learned rate. `blend` is another learned crossover, in place of `cross`.
+    `jitter` adds chance to the learned rate. `blend` is another learned crossover, in place of `cross`. `shape` bends
+    the mutation by a matrix, `separable` by one scale per variable, where there are too many variables for a matrix.
     """
 
     select: SelectionTheta | None = None
@@ -90,17 +108,13 @@ class Theta:
     cross: ReadoutTheta | None = None
     blend: BlendTheta | None = None
     jitter: JitterTheta | None = None
+    shape: ShapeTheta | None = None
+    separable: ShapeTheta | None = None
 
 
-NUM_FEATURES = {
-    "select": NUM_FITNESS_FEATURES,
-    "rate": NUM_RATE_FEATURES,
-    "sample": NUM_SAMPLING_FEATURES,
-    "cross": NUM_CROSSOVER_FEATURES,
-}
-# Beyond the paper's four operators.
-EXTENSIONS = ("blend", "jitter")
-LEARNABLE = (*NUM_FEATURES, *EXTENSIONS)
+PAPERS = ("select", "rate", "sample", "cross")
+"""The paper's four learned operators; the others are this project's."""
+LEARNABLE = tuple(field.name for field in fields(Theta))  # pyright: ignore[reportArgumentType]
 
 
 @dataclass(frozen=True)
@@ -133,62 +147,27 @@ class ThetaConfig:
 DEFAULT_CONFIG = ThetaConfig()
 
 
-def init_theta(key: Key[Array, ""], config: ThetaConfig = DEFAULT_CONFIG, scale: float = 1.0) -> Theta:
-    """Kernels with variance `scale**2 / fan_in`, biases zero. With `scale=0` all weights are zero."""
-    named, structure = jax.tree_util.tree_flatten_with_path(theta_layout(config))
-    keys = jax.random.split(key, len(named))
-
-    def draw(leaf_key, path, leaf):
-        if leaf_name(path).endswith("bias"):
-            return leaf
-        return scale * jax.random.normal(leaf_key, leaf.shape) / np.sqrt(leaf.shape[0])
-
-    return jax.tree.unflatten(structure, [draw(k, *leaf) for k, leaf in zip(keys, named, strict=True)])
-
-
-def theta_layout(config: ThetaConfig) -> Theta:
-    """Zeros in the shape that the configuration asks for."""
-    width, heads = config.key_dim, config.num_heads
-
-    def dense(num_in: int, num_out: int) -> Dense:
-        return Dense(jnp.zeros((num_in, num_out)), jnp.zeros(num_out))
-
-    def embedding(num_in: int) -> Heads:
-        return Heads(jnp.zeros((num_in, heads, width // heads)), jnp.zeros((heads, width // heads)))
-
-    def attention(num_in: int) -> AttentionTheta:
-        return AttentionTheta(embedding(num_in), embedding(num_in), embedding(num_in), dense(width, width))
-
-    def selection(num_in: int) -> SelectionTheta:
-        return SelectionTheta(attention(num_in), dense(width, width), dense(num_in, width))
-
-    def readout(num_in: int) -> ReadoutTheta:
-        return ReadoutTheta(attention(num_in), dense(width, 1))
-
-    def blend(num_in: int) -> BlendTheta:
-        return BlendTheta(embedding(num_in), embedding(num_in), dense(num_in, heads))
-
-    layouts = {
-        "select": lambda: selection(NUM_FITNESS_FEATURES),
-        "rate": lambda: readout(NUM_RATE_FEATURES),
-        "sample": lambda: readout(NUM_SAMPLING_FEATURES),
-        "cross": lambda: readout(NUM_CROSSOVER_FEATURES),
-        "blend": lambda: blend(NUM_SAMPLING_FEATURES),
-        "jitter": lambda: JitterTheta(jnp.zeros(1)),
-    }
-    return Theta(**{name: layouts[name]() for name in config.learned})
-
-
 def ravel_theta(theta: Theta) -> tuple[Float[Array, " w"], Callable[[Float[Array, " w"]], Theta]]:
     """All weights as one vector, and the way back."""
     return ravel_pytree(theta)
 
 
 def config_of(theta: Theta) -> ThetaConfig:
-    """The configuration, read from the shapes."""
-    learned = tuple(name for name in LEARNABLE if getattr(theta, name) is not None)
-    require(len(learned) > 0, "theta holds no weights, but at least one operator must be learned.")
-    first = getattr(theta, learned[0])
-    query = first.query if isinstance(first, BlendTheta) else first.attention.query
-    _, num_heads, head_dim = query.kernel.shape[-3:]
+    """The configuration, read from the shapes; without any attention its size is the default one."""
+    learned = learned_in(theta)
+    heads = [node for node in jax.tree.leaves(theta, is_leaf=is_heads) if is_heads(node)]
+    if not heads:
+        return ThetaConfig(learned)
+    _, num_heads, head_dim = heads[0].kernel.shape[-3:]
     return ThetaConfig(learned, num_heads * head_dim, num_heads)
+
+
+def is_heads(node: Any) -> bool:
+    return isinstance(node, Heads)
+
+
+def learned_in(operators: Any) -> tuple[str, ...]:
+    """Names of the operators that are there, in a theta or in its folded form."""
+    learned = tuple(name for name in LEARNABLE if getattr(operators, name) is not None)
+    require(len(learned) > 0, "theta holds no weights, but at least one operator must be learned.")
+    return learned

@@ -9,7 +9,8 @@ import jax
 import numpy as np
 
 from lga.core.tree_io import TreeFileError, leaf_name, load_leaves, named_leaves, save_tree
-from lga.operators.theta import Theta, ThetaConfig, config_of, theta_layout
+from lga.operators.fold import theta_layout
+from lga.operators.theta import Theta, ThetaConfig, config_of
 from lga.optimize.records import Estimate
 from lga.optimize.worker import FAILURES, Outcome
 

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from lga.core.checks import require
-from lga.operators.theta import NUM_FEATURES, AttentionTheta, Dense, Heads, ReadoutTheta, SelectionTheta, Theta
+from lga.operators.features import NUM_FITNESS_FEATURES, NUM_RATE_FEATURES, NUM_SAMPLING_FEATURES
+from lga.operators.theta import AttentionTheta, Dense, Heads, ReadoutTheta, SelectionTheta, Theta
 
 EVOSAX_LGA = "evosax-lga"
 """The name that evosax's weights go by in comparisons."""
@@ -34,12 +35,12 @@ def theta_from_evosax(params: Mapping[str, Any], sigma_shift: float = 2.0, learn
     selection, mutation = module(params, "selection"), module(params, "mutation")
     return Theta(
         select=SelectionTheta(
-            attention=attention(selection, "selection", "MultiHeadCrossAttention_0", NUM_FEATURES["select"]),
+            attention=attention(selection, "selection", "MultiHeadCrossAttention_0", NUM_FITNESS_FEATURES),
             query=dense(selection, "selection", "Dense_0"),
             key=dense(selection, "selection", "Dense_1"),
         ),
-        rate=shift_last_feature(readout(mutation, "mutation", NUM_FEATURES["rate"]), sigma_shift),
-        sample=readout(module(params, "sampling"), "sampling", NUM_FEATURES["sample"]) if learned_sampling else None,
+        rate=shift_last_feature(readout(mutation, "mutation", NUM_RATE_FEATURES), sigma_shift),
+        sample=readout(module(params, "sampling"), "sampling", NUM_SAMPLING_FEATURES) if learned_sampling else None,
     )
 
 

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 
 from lga.core.checks import require
 from lga.core.tree_io import TreeFileError, load_tree, save_tree, shapes
-from lga.operators.theta import Theta, ThetaConfig, config_of, theta_layout
+from lga.operators.fold import theta_layout
+from lga.operators.theta import Theta, ThetaConfig, config_of
 
 KIND = "theta"
 

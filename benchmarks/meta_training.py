@@ -121,21 +121,21 @@ def growth_table(console: Console) -> list[dict]:
     import jax
 
     jax.config.update("jax_num_cpu_devices", len(os.sched_getaffinity(0)))
-    from lga.meta.config import MetaConfig
+    from lga.meta.config import MetaConfig, Scale
     from lga.meta.optimizers import meta_optimizer
-    from lga.meta.search_space import search_space, starting_point
+    from lga.meta.search_space import search_space
     from lga.meta.step import candidates_at_once, member_mesh, meta_step
 
     table, rows = Table("M", "J", "seconds", "microseconds per inner generation"), []
     for candidates, tasks in ((64, 16), (64, 64), (128, 64), (256, 64), (256, 128)):
         config = MetaConfig(meta_population=candidates, num_tasks=tasks)
         space, chunk = search_space(config), candidates_at_once(config, 8.0)
-        optimizer = meta_optimizer(config, space.size)
+        optimizer = meta_optimizer(config, space.start.size)
         step = meta_step(config, optimizer, member_mesh(config, chunk), chunk)
-        state, times = optimizer.init(jax.random.key(0), starting_point(config, space)), []
+        state, times = optimizer.init(jax.random.key(0), space.start), []
         for meta_generation in range(4):
             begin = time.perf_counter()
-            state, figures = step(state, meta_generation, NUM_CHILDREN, NUM_GENERATIONS)
+            state, figures = step(state, meta_generation, [Scale(config.dims[1], NUM_CHILDREN, NUM_GENERATIONS)])
             jax.block_until_ready(figures)
             times.append(time.perf_counter() - begin)
         seconds = statistics.median(times[1:])

@@ -13,7 +13,7 @@ def test_paper_preset_has_the_settings_of_the_papers_table():
     assert (paper.sigma0, paper.elite_ratio) == ((0.01, 0.5), 1.0)
     assert (paper.learning_rate, paper.learning_rate_decay, paper.learning_rate_final) == (0.01, 0.999, 0.001)
     assert (paper.meta_sigma, paper.meta_sigma_decay, paper.meta_sigma_final) == (0.1, 0.999, 0.001)
-    assert (paper.objective, paper.normalisation, paper.aggregation) == ("minN-finalT", "z_score", "median")
+    assert (paper.objective, paper.normalization, paper.aggregation) == ("minN-finalT", "z_score", "median")
     assert (paper.key_dim, paper.num_heads, paper.learned) == (16, 2, ("select", "rate"))
     assert len(paper.functions) == 10
 
@@ -29,7 +29,7 @@ def test_paper_preset_has_the_settings_of_the_papers_table():
         ("num_children", (), "num_children is empty"),
         ("num_children", (0,), "num_children is 0, but must be a whole number of at least 1"),
         ("objective", "best", "objective is 'best', but must be one of: meanN-finalT"),
-        ("normalisation", "none", "normalisation is 'none', but must be one of"),
+        ("normalization", "none", "normalization is 'none', but must be one of"),
         ("aggregation", "max", "aggregation is 'max', but must be one of"),
         ("optimizer", "sgd", "optimizer is 'sgd', but must be one of"),
         ("search_space", "dreams", "search_space is 'dreams', but must be one of: folded, weights"),

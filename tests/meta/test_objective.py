@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lga.meta.config import OBJECTIVES, MetaConfig
-from lga.meta.objective import candidate_outcomes, meta_fitness, sample_trials
+from lga.meta.objective import candidate_verdicts, meta_fitness, sample_trials
 from lga.operators.fold import theta_layout
 from lga.operators.theta import ravel_theta
 
@@ -21,7 +21,7 @@ def num_weights(config):
 
 def outcomes_of(config, weights, num_generations=5, seed=0):
     trials = sample_trials(jax.random.key(seed), config)
-    single = candidate_outcomes(config, 8)
+    single = candidate_verdicts(config, 8)
     return np.asarray(
         jax.jit(lambda w: jax.lax.map(lambda trial: single(w, trial, num_generations), trials))(weights).T
     )
@@ -84,22 +84,22 @@ def test_the_mean_of_logs_is_the_mean_log10_outcome_with_outcomes_below_1e_8_as_
     np.testing.assert_allclose(meta_fitness(jnp.asarray(outcomes), "log", "mean"), expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("normalisation", ["z_score", "log_z_score", "log", "rank"])
+@pytest.mark.parametrize("normalization", ["z_score", "log_z_score", "log", "rank"])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_outcomes_that_are_not_finite_rank_last(normalisation, bad):
+def test_outcomes_that_are_not_finite_rank_last(normalization, bad):
     outcomes = np.random.default_rng(0).lognormal(size=(6, 4)).astype(np.float32)
     outcomes[2] = bad
-    fitness = np.asarray(meta_fitness(jnp.asarray(outcomes), normalisation, "mean"))
+    fitness = np.asarray(meta_fitness(jnp.asarray(outcomes), normalization, "mean"))
     assert np.isfinite(fitness).all()
     assert fitness.argmax() == 2
 
 
-@pytest.mark.parametrize("normalisation", ["z_score", "log_z_score", "log", "rank"])
-def test_a_task_that_no_candidate_survives_says_nothing(normalisation):
+@pytest.mark.parametrize("normalization", ["z_score", "log_z_score", "log", "rank"])
+def test_a_task_that_no_candidate_survives_says_nothing(normalization):
     outcomes = np.random.default_rng(0).lognormal(size=(6, 3)).astype(np.float32)
     outcomes[:, 1] = np.nan
-    with_it = np.asarray(meta_fitness(jnp.asarray(outcomes), normalisation, "mean"))
-    without = np.asarray(meta_fitness(jnp.asarray(outcomes[:, [0, 2]]), normalisation, "mean"))
+    with_it = np.asarray(meta_fitness(jnp.asarray(outcomes), normalization, "mean"))
+    without = np.asarray(meta_fitness(jnp.asarray(outcomes[:, [0, 2]]), normalization, "mean"))
     assert (np.argsort(with_it) == np.argsort(without)).all()
 
 

@@ -64,9 +64,9 @@ def training_curves(metrics: list[dict[str, Any]], path: Path) -> None:
     validation.plot(
         when, [entry["validation"]["score"] for entry in validated], "o-", markersize=3, label="mean", color="black"
     )
-    for dims in validated[0]["validation"]["per_dims"] if validated else ():
-        scores = [entry["validation"]["per_dims"][dims] for entry in validated]
-        validation.plot(when, scores, "--", linewidth=1, label=f"{dims} dimensions")
+    for scale in validated[0]["validation"]["per_scale"] if validated else ():
+        scores = [entry["validation"]["per_scale"][scale] for entry in validated]
+        validation.plot(when, scores, "--", linewidth=1, label=scale)
     validation.set(title="validation tasks", xlabel="meta-generation", ylabel="mean log10 gap")
     if validated:
         validation.legend(frameon=False)

@@ -1,12 +1,33 @@
 """Settings of meta-training, and the presets that people start from."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from lga.core.checks import require, require_known, require_positive_integer
 from lga.meta.neuro_validation import VALIDATION_TASKS
 from lga.operators.theta import ThetaConfig
 from lga.tasks import bbob
+
+
+class Scale(NamedTuple):
+    """The size of a search."""
+
+    num_dims: int
+    num_children: int
+    num_generations: int
+
+    def __str__(self) -> str:
+        return "x".join(map(str, self))
+
+
+def parse_scale(text: str) -> Scale:
+    """20x16x400: dimensions, children, generations."""
+    parts = text.split("x")
+    require(
+        len(parts) == 3 and all(part.isdigit() and int(part) > 0 for part in parts),
+        f"a scale is {text!r}, but must be DIMENSIONSxCHILDRENxGENERATIONS, such as 20x16x400.",
+    )
+    return Scale(*map(int, parts))
 
 
 @dataclass(frozen=True)
@@ -23,15 +44,21 @@ class MetaConfig:
     num_heads: int = 2
     """Heads of the attention."""
     search_space: str = "weights"
-    """What the meta-optimiser moves: weights, or folded: the few numbers that they fold into."""
+    """What the meta-optimiser moves: weights; folded: the few numbers that they fold into; or compact: those of them
+    that see ranks, ages, rates and constants, so that a search does not depend on the scale of fitness at all."""
 
     start: str = ""
-    """Weights that the meta-mean starts from: the name of shipped ones, or a file. If empty, it starts from zero."""
+    """Weights that the meta-mean starts from: the name of shipped ones, a file, or strategy: operators set by hand so
+    that the algorithm is an evolution strategy. If empty, it starts from zero."""
 
     num_children: tuple[int, ...] = (16,)
     """Inner population sizes; one of them is drawn for each meta-generation."""
     num_generations: tuple[int, int] = (50, 50)
     """Smallest and largest inner horizon; one is drawn for each meta-generation."""
+    scales: tuple[str, ...] = ()
+    """Sizes of search that are all tried in each meta-generation, in place of the three settings above and of dims:
+    DIMENSIONSxCHILDRENxGENERATIONS, each with num_tasks tasks. Horizons are drawn log-uniformly from the smallest of
+    num_generations up to the scale's own."""
     elite_ratio: float = 1.0
     """Parents for each child."""
 
@@ -41,6 +68,8 @@ class MetaConfig:
     """Smallest and largest number of dimensions of a task."""
     sigma0: tuple[float, float] = (0.01, 0.5)
     """Smallest and largest initial mutation rate of a task."""
+    sigma0_law: str = "uniform"
+    """How it is drawn between them: uniform or log (uniform in its logarithm)."""
     noise: tuple[str, ...] = tuple(bbob.NOISE_MODELS)
     """Noise models; one is drawn for each task."""
 
@@ -51,10 +80,11 @@ class MetaConfig:
     num_tasks: int = 256
     """Tasks that each of them is tried on (J)."""
     objective: str = "minN-finalT"
-    """What a search is judged by: minN-finalT, minN-minT, meanN-minT or meanN-finalT."""
-    normalisation: str = "z_score"
-    """How outcomes on a task are made comparable: z_score, log_z_score, log (the mean is then that of the
-    validation) or rank."""
+    """What a search is judged by: minN-finalT, minN-minT, meanN-minT, meanN-finalT, or anytime: the geometric mean
+    of the best so far after a quarter, half and all of the horizon."""
+    normalization: str = "z_score"
+    """How the verdicts on a task are made comparable: z_score, log_z_score, log (the mean is then that of the
+    validation), soft (as log_z_score, but tasks on which candidates differ little count for little) or rank."""
     aggregation: str = "median"
     """How the tasks are summed up: median or mean."""
 
@@ -75,6 +105,10 @@ class MetaConfig:
 
     validate_every: int = 25
     """Meta-generations between two validations."""
+    validation_scales: tuple[str, ...] = ("5x32x50", "20x32x50")
+    """Sizes of search that are validated on, as in scales."""
+    validation_sigma0: float = 0.25
+    """Initial mutation rate of validation: what the weights should be used with."""
     validation_tasks: tuple[str, ...] = ()
     """Neuroevolution tasks that are validated on as well (pendulum, mnist-14, digits); they do not choose the best."""
 
@@ -86,15 +120,24 @@ class MetaConfig:
         return ThetaConfig(self.learned, self.key_dim, self.num_heads)
 
     @property
+    def largest_scales(self) -> tuple[Scale, ...]:
+        """All sizes of search that the settings allow for, with their longest horizons."""
+        if self.scales:
+            return tuple(map(parse_scale, self.scales))
+        return tuple(Scale(self.dims[1], size, self.num_generations[1]) for size in self.num_children)
+
+    @property
     def functions(self) -> tuple[str, ...]:
         return bbob.family_members(self.family[0] if self.family[0] in bbob.FAMILIES else self.family)
 
 
-OBJECTIVES = ("minN-finalT", "minN-minT", "meanN-minT", "meanN-finalT")
-NORMALISATIONS = ("z_score", "log_z_score", "log", "rank")
+OBJECTIVES = ("minN-finalT", "minN-minT", "meanN-minT", "meanN-finalT", "anytime")
+NORMALIZATIONS = ("z_score", "log_z_score", "log", "soft", "rank")
 AGGREGATIONS = ("median", "mean")
 OPTIMIZERS = ("open_es", "snes", "pgpe", "sep_cma_es", "cma_es", "ga")
-SEARCH_SPACES = ("weights", "folded")
+SEARCH_SPACES = ("weights", "folded", "compact")
+SIGMA0_LAWS = ("uniform", "log")
+STRATEGY_START = "strategy"
 ANTITHETIC = ("open_es", "pgpe")
 
 
@@ -118,7 +161,8 @@ def check(config: MetaConfig) -> None:
     require(0 <= config.averaging < 1, f"averaging is {config.averaging}, but must be at least 0 and less than 1.")
     require(config.meta_sigma > 0, f"meta_sigma is {config.meta_sigma}, but must be more than 0.")
     require_known("objective", config.objective, OBJECTIVES)
-    require_known("normalisation", config.normalisation, NORMALISATIONS)
+    require_known("normalization", config.normalization, NORMALIZATIONS)
+    require_known("sigma0_law", config.sigma0_law, SIGMA0_LAWS)
     require_known("aggregation", config.aggregation, AGGREGATIONS)
     require_known("optimizer", config.optimizer, OPTIMIZERS)
     require_known("search_space", config.search_space, SEARCH_SPACES)
@@ -139,6 +183,9 @@ def check(config: MetaConfig) -> None:
         require_known("noise", model, bbob.NOISE_MODELS)
     for task in config.validation_tasks:
         require_known("validation_tasks", task, VALIDATION_TASKS)
+    require(len(config.validation_scales) > 0, "validation_scales is empty, but must hold at least one scale.")
+    for scale in (*config.scales, *config.validation_scales):
+        parse_scale(scale)
     _ = config.theta_config, config.functions
 
 
@@ -149,7 +196,7 @@ OURS = MetaConfig(
     learned=("select", "rate", "sample", "blend", "jitter"),
     search_space="folded",
     dims=(2, 20),
-    normalisation="log_z_score",
+    normalization="log_z_score",
     aggregation="mean",
     optimizer="cma_es",
     meta_sigma=0.3,
@@ -176,5 +223,7 @@ def from_json(settings: dict[str, Any]) -> MetaConfig:
     """Settings as JSON holds them: tuples come back from lists."""
     plain: dict[str, Any] = {}
     for name, value in settings.items():
+        # Runs from before a change of spelling.
+        name = "normalization" if name == "normalisation" else name
         plain[name] = tuple(value) if isinstance(value, list) else value
     return MetaConfig(**plain)

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, UInt32
 
 from lga.algorithms.presets import learned_ga
+from lga.algorithms.run import advance
 from lga.core.random import fold_in, split
 from lga.core.tree import tree_dataclass
 from lga.meta.config import MetaConfig
@@ -27,88 +28,138 @@ class Trial:
     key_data: UInt32[Array, "*batch k"]
 
 
-def sample_trials(key: Key[Array, ""], config: MetaConfig) -> Trial:
-    """`num_tasks` trials, stacked."""
+def sample_trials(key: Key[Array, ""], config: MetaConfig, num_dims: int | None = None) -> Trial:
+    """`num_tasks` trials, stacked; of exactly `num_dims` dimensions, or of as many as the settings say."""
     key_task, key_sigma, key_search = jax.random.split(key, 3)
+    dims = config.dims if num_dims is None else (num_dims, num_dims)
     # Mapped: a vmapped switch over the functions takes three times as long to compile.
     task = jax.lax.map(
-        lambda k: bbob.sample_task(k, config.functions, *config.dims, config.noise),
+        lambda k: bbob.sample_task(k, config.functions, *dims, config.noise),
         jax.random.split(key_task, config.num_tasks),
     )
     low, high = config.sigma0
-    sigma0 = jax.random.uniform(key_sigma, (config.num_tasks,), minval=low, maxval=high)
+    share = jax.random.uniform(key_sigma, (config.num_tasks,))
+    sigma0 = low * (high / low) ** share if config.sigma0_law == "log" else low + (high - low) * share
     keys = jax.random.split(key_search, config.num_tasks)
     return Trial(task, sigma0, jax.random.key_data(keys))
 
 
-def candidate_outcomes(
+def candidate_verdicts(
     config: MetaConfig, num_children: int
 ) -> Callable[[Float[Array, "c w"], Trial, Int[Array, ""]], Float[Array, " c"]]:
-    """The function from flat weights of several candidates, one trial and a horizon to one outcome a candidate.
+    """The function from flat vectors of several candidates, one trial and a horizon to one verdict per candidate.
 
-    Only what depends on the weights is computed for each candidate: start, noise and all other random numbers are drawn
-    once, because `vmap` runs over the weights alone.
+    A verdict is a gap, less is better. Only what depends on the candidate is computed for each: start, noise and all
+    other random numbers are drawn once, because `vmap` runs over the vectors alone.
     """
     space = search_space(config)
-    over_children = jnp.min if config.objective.startswith("minN") else jnp.mean
-    final_only = config.objective.endswith("finalT")
+    judge = JUDGES[config.objective]
 
-    def outcomes(
-        weights: Float[Array, "c w"], trial: Trial, num_generations: Int[Array, ""] | int
+    def verdicts(
+        vectors: Float[Array, "c w"], trial: Trial, num_generations: Int[Array, ""] | int
     ) -> Float[Array, " c"]:
         key_start, key_first, key_search = jax.random.split(jax.random.wrap_key_data(trial.key_data), 3)
-        start = uniform_start(key_start, num_children, config.dims[1])
+        start = uniform_start(key_start, num_children, trial.task.x_opt.shape[-1])
         _, fitness = bbob.observe(key_first, trial.task, start)
 
-        def outcome(flat: Float[Array, " w"]) -> Float[Array, ""]:
+        def observe(key: Key[Array, ""], solutions: Float[Array, "n d"]):
+            gaps, noisy = bbob.observe(key, trial.task, solutions)
+            return noisy, gaps
+
+        def verdict(flat: Float[Array, " w"]) -> Float[Array, ""]:
             algorithm = learned_ga(space.operators(flat), num_children, config.elite_ratio)
 
             def generation(t, carry):
-                state, reached = carry
-                key_ask, key_evaluate, key_tell = split(fold_in(key_search, t), 3)
-                children, state = algorithm.ask(key_ask, state)
-                gaps, fitness = bbob.observe(key_evaluate, trial.task, children.solutions)
-                state = algorithm.tell(key_tell, state, children, fitness)
-                now = over_children(gaps)
-                return state, now if final_only else jnp.minimum(reached, now)
+                state, judged = carry
+                step = advance(split(fold_in(key_search, t), 3), algorithm, observe, state)
+                return step.state, judge.see(judged, t, num_generations, step.info)
 
             # No draw of `init` is random, so any key will do.
             state = algorithm.init(key_first, start, fitness, trial.sigma0)
-            return jax.lax.fori_loop(0, num_generations, generation, (state, jnp.asarray(jnp.inf)))[1]
+            judged = jax.lax.fori_loop(0, num_generations, generation, (state, judge.init()))[1]
+            return judge.verdict(judged)
 
-        return jax.vmap(outcome)(weights)
+        return jax.vmap(verdict)(vectors)
 
-    return outcomes
+    return verdicts
 
 
-def meta_fitness(outcomes: Float[Array, "m j"], normalisation: str, aggregation: str) -> Float[Array, " m"]:
-    """Outcomes made comparable within each task, then summed up over the tasks; less is better."""
-    normalise = jax.vmap(NORMALISE[normalisation], in_axes=1, out_axes=1)
+class Judge(NamedTuple):
+    """What is kept of a search while it runs, and the gap that it is judged by."""
+
+    init: Callable[[], Any]
+    see: Callable[[Any, Any, Any, Float[Array, " n"]], Any]
+    """(judged, t, num_generations, gaps of the children) -> judged"""
+    verdict: Callable[[Any], Float[Array, ""]]
+
+
+def one_number(over_children: Callable[..., Any], final_only: bool) -> Judge:
+    def see(judged, t, num_generations, gaps):
+        now = over_children(gaps)
+        return now if final_only else jnp.minimum(judged, now)
+
+    return Judge(lambda: jnp.asarray(jnp.inf), see, lambda judged: judged)
+
+
+def anytime() -> Judge:
+    """The best so far after a quarter, half and all of the horizon, in orders of magnitude."""
+
+    def see(judged, t, num_generations, gaps):
+        best, marks = judged
+        best = jnp.minimum(best, jnp.min(gaps))
+        ends = jnp.stack([num_generations // 4, num_generations // 2, num_generations]) - 1
+        return best, jnp.where(t <= jnp.maximum(ends, 0), best, marks)
+
+    def verdict(judged):
+        return 10.0 ** jnp.mean(log10_gaps(judged[1]))
+
+    return Judge(lambda: (jnp.asarray(jnp.inf), jnp.full(3, jnp.inf)), see, verdict)
+
+
+JUDGES: dict[str, Judge] = {
+    "minN-finalT": one_number(jnp.min, final_only=True),
+    "minN-minT": one_number(jnp.min, final_only=False),
+    "meanN-minT": one_number(jnp.mean, final_only=False),
+    "meanN-finalT": one_number(jnp.mean, final_only=True),
+    "anytime": anytime(),
+}
+
+
+def meta_fitness(verdicts: Float[Array, "m j"], normalization: str, aggregation: str) -> Float[Array, " m"]:
+    """Verdicts made comparable within each task, then summed up over the tasks; less is better."""
+    normalize = jax.vmap(NORMALIZE[normalization], in_axes=1, out_axes=1)
     over_tasks = {"median": jnp.median, "mean": jnp.mean}[aggregation]
-    return over_tasks(normalise(outcomes), axis=1)
+    return over_tasks(normalize(verdicts), axis=1)
 
 
 def failures_last(
-    score: Callable[[Float[Array, " m"]], Float[Array, " m"]], outcomes: Float[Array, " m"]
+    score: Callable[[Float[Array, " m"]], Float[Array, " m"]], verdicts: Float[Array, " m"]
 ) -> Float[Array, " m"]:
-    """Scores of outcomes; those that are not finite come out worse than all others."""
-    finite = jnp.isfinite(outcomes)
-    worst = jnp.max(jnp.where(finite, outcomes, -jnp.inf))
-    scores = score(jnp.where(finite, outcomes, jnp.where(jnp.isfinite(worst), worst, 0.0)))
+    """Scores of verdicts; those that are not finite come out worse than all others."""
+    finite = jnp.isfinite(verdicts)
+    worst = jnp.max(jnp.where(finite, verdicts, -jnp.inf))
+    scores = score(jnp.where(finite, verdicts, jnp.where(jnp.isfinite(worst), worst, 0.0)))
     return jnp.where(finite, scores, jnp.max(scores) + 1.0)
 
 
-def orders_of_magnitude(outcomes: Float[Array, "*some"]) -> Float[Array, "*some"]:
-    return jnp.log10(jnp.maximum(outcomes, 1e-8))
+def log10_gaps(gaps: Float[Array, "*some"]) -> Float[Array, "*some"]:
+    return jnp.log10(jnp.maximum(gaps, 1e-8))
 
 
-def rank_of_outcomes(outcomes: Float[Array, " m"]) -> Float[Array, " m"]:
-    return centred_ranks(jnp.where(jnp.isfinite(outcomes), outcomes, jnp.inf))
+def soft_z_score(verdicts: Float[Array, " m"]) -> Float[Array, " m"]:
+    """Orders of magnitude from the mean, in units of their deviation and a third of an order."""
+    magnitudes = log10_gaps(verdicts)
+    return (magnitudes - jnp.mean(magnitudes)) / (jnp.std(magnitudes) + 0.3)
 
 
-NORMALISE = {
+def rank_of_verdicts(verdicts: Float[Array, " m"]) -> Float[Array, " m"]:
+    return centred_ranks(jnp.where(jnp.isfinite(verdicts), verdicts, jnp.inf))
+
+
+NORMALIZE = {
     "z_score": partial(failures_last, z_score),
-    "log_z_score": partial(failures_last, lambda outcomes: z_score(orders_of_magnitude(outcomes))),
-    "log": partial(failures_last, orders_of_magnitude),
-    "rank": rank_of_outcomes,
+    "log_z_score": partial(failures_last, lambda verdicts: z_score(log10_gaps(verdicts))),
+    "log": partial(failures_last, log10_gaps),
+    "soft": partial(failures_last, soft_z_score),
+    "rank": rank_of_verdicts,
 }

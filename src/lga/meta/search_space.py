@@ -3,50 +3,66 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-import jax.numpy as jnp
+import jax
+import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from lga.core.checks import require
 from lga.core.tree_io import shapes
-from lga.meta.config import MetaConfig
+from lga.meta.config import STRATEGY_START, MetaConfig
+from lga.operators.designed import compact_steps, strategy_numbers
 from lga.operators.fold import FoldedTheta, fold, folded_layout, theta_layout, unfold
 from lga.operators.theta import Theta, config_of, ravel_theta
 from lga.weights import resolve
 
 
 class SearchSpace(NamedTuple):
-    size: int
+    start: Float[Array, " w"]
+    """Where the meta-mean starts from."""
     operators: Callable[[Float[Array, " w"]], Theta | FoldedTheta]
     """What a vector stands for, as searches take it: inside of the loop nothing is unfolded."""
     theta: Callable[[Float[Array, " w"]], Theta]
     """The same as weights, where they leave the loop."""
-    flat: Callable[[Theta], Float[Array, " w"]]
-    """A vector that stands for weights which do the same."""
 
 
 def search_space(config: MetaConfig) -> SearchSpace:
-    """The weights themselves, or the few numbers that they fold into."""
+    """The weights themselves, the few numbers that they fold into, or some of these."""
+    # Its constants are values and not tracers, wherever it is asked for.
+    with jax.ensure_compile_time_eval():
+        return make_search_space(config)
+
+
+def make_search_space(config: MetaConfig) -> SearchSpace:
     if config.search_space == "weights":
-        flat, unravel = ravel_theta(theta_layout(config.theta_config))
-        return SearchSpace(flat.size, unravel, unravel, lambda theta: ravel_theta(theta)[0])
-    flat, unravel = ravel_pytree(folded_layout(config.theta_config))
-    return SearchSpace(
-        flat.size,
-        unravel,
-        lambda numbers: unfold(unravel(numbers), config.key_dim),
-        lambda theta: ravel_pytree(fold(theta))[0],
-    )
+        start = theta_layout(config.theta_config) if not config.start else starting_theta(config)
+        flat, unravel = ravel_theta(start)
+        return SearchSpace(flat, unravel, unravel)
+    flat, unravel = ravel_pytree(starting_numbers(config))
+    if config.search_space == "folded":
+        return SearchSpace(flat, unravel, lambda numbers: unfold(unravel(numbers), config.key_dim))
+    steps = np.asarray(ravel_pytree(compact_steps(config.theta_config))[0])
+    moved = np.flatnonzero(steps)
+
+    def operators(vector: Float[Array, " w"]) -> FoldedTheta:
+        return unravel(flat.at[moved].set(vector * steps[moved]))
+
+    return SearchSpace(flat[moved] / steps[moved], operators, lambda vector: unfold(operators(vector), config.key_dim))
 
 
-def starting_point(config: MetaConfig, space: SearchSpace) -> Float[Array, " w"]:
-    """Zeros, or what stands for the weights that the settings name."""
+def starting_numbers(config: MetaConfig) -> FoldedTheta:
+    # From zero: a random start of usual scale multiplies rates and selects at random, and is hard to leave.
     if not config.start:
-        # From zero: a random start of usual scale multiplies rates and selects at random, and is hard to leave.
-        return jnp.zeros(space.size)
+        return folded_layout(config.theta_config)
+    return strategy_numbers(config.theta_config) if config.start == STRATEGY_START else fold(starting_theta(config))
+
+
+def starting_theta(config: MetaConfig) -> Theta:
+    if config.start == STRATEGY_START:
+        return unfold(strategy_numbers(config.theta_config), config.key_dim)
     theta = resolve(config.start).theta
     require(
         shapes(theta) == shapes(theta_layout(config.theta_config)),
         f"start is {config.start!r}, which holds {config_of(theta)}, but the run is one of {config.theta_config}.",
     )
-    return space.flat(theta)
+    return theta

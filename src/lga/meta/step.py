@@ -1,6 +1,6 @@
 """One meta-generation: ask, try every candidate on every task, tell. The candidates are spread over all devices."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,8 +10,8 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float, Int
 
-from lga.meta.config import MetaConfig
-from lga.meta.objective import Trial, candidate_outcomes, meta_fitness, orders_of_magnitude, sample_trials
+from lga.meta.config import MetaConfig, Scale
+from lga.meta.objective import Trial, candidate_verdicts, log10_gaps, meta_fitness, sample_trials
 from lga.meta.optimizers import MetaOptimizer
 
 # Candidates that are worked on at once: enough to fill the vector lanes, few enough to stay in the cache.
@@ -34,9 +34,14 @@ def candidates_at_once(config: MetaConfig, memory_gib: float) -> int:
 
 def bytes_per_candidate(config: MetaConfig) -> int:
     """A generous estimate of what one search holds: archives and children, their copies, and the attention matrices."""
-    n, d = max(config.num_children), config.dims[1]
-    per_dimension = n * n * config.num_heads * d if "cross" in config.learned else 0
-    return 4 * (12 * n * d + 6 * n * n * config.num_heads + 3 * per_dimension)
+
+    def size(scale: Scale) -> int:
+        d, n, _ = scale
+        per_dimension = n * n * config.num_heads * d if "cross" in config.learned else 0
+        matrix = d * d if "shape" in config.learned else 0
+        return 4 * (12 * n * d + 6 * n * n * config.num_heads + 3 * per_dimension + 8 * matrix)
+
+    return max(map(size, config.largest_scales))
 
 
 def member_mesh(config: MetaConfig, chunk: int) -> Mesh:
@@ -47,35 +52,35 @@ def member_mesh(config: MetaConfig, chunk: int) -> Mesh:
     return Mesh(np.asarray(devices[:count]), ("members",))
 
 
-def population_outcomes(
+def population_verdicts(
     config: MetaConfig, mesh: Mesh, chunk: int, num_children: int
 ) -> Callable[[Float[Array, "m w"], Trial, Int[Array, ""]], Float[Array, "m j"]]:
-    """Outcomes of all candidates on all trials."""
-    outcomes = candidate_outcomes(config, num_children)
+    """Verdicts on all candidates from all trials."""
+    verdicts = candidate_verdicts(config, num_children)
 
-    def local_outcomes(weights: Float[Array, "k w"], trials: Trial, num_generations: Int[Array, ""]):
+    def local_verdicts(weights: Float[Array, "k w"], trials: Trial, num_generations: Int[Array, ""]):
         chunks = weights.reshape(-1, chunk, weights.shape[1])
 
         def on_trial(trial: Trial) -> Float[Array, " k"]:
-            return jax.lax.map(lambda some: outcomes(some, trial, num_generations), chunks).reshape(-1)
+            return jax.lax.map(lambda some: verdicts(some, trial, num_generations), chunks).reshape(-1)
 
         return jax.lax.map(on_trial, trials).T
 
     members, everywhere = PartitionSpec("members"), PartitionSpec()
     return jax.shard_map(
-        local_outcomes, mesh=mesh, in_specs=(members, everywhere, everywhere), out_specs=members, check_vma=False
+        local_verdicts, mesh=mesh, in_specs=(members, everywhere, everywhere), out_specs=members, check_vma=False
     )
 
 
-def on_host(state: Any) -> Any:
+def as_saved(state: Any) -> Any:
     """The state as a checkpoint holds it: a step compiles to the same program for a loaded state as for its own."""
     return jax.tree.map(lambda leaf: np.asarray(jnp.asarray(leaf)), state)
 
 
 def meta_step(
     config: MetaConfig, optimizer: MetaOptimizer, mesh: Mesh, chunk: int
-) -> Callable[[Any, int, int, int], tuple[Any, dict[str, Float[Array, ""]]]]:
-    """The function (state, meta_generation, num_children, num_generations) -> (state, figures).
+) -> Callable[[Any, int, Sequence[Scale]], tuple[Any, dict[str, Float[Array, ""]]]]:
+    """The function (state, meta_generation, scales) -> (state, figures).
 
     Only the searches are spread over the mesh. Sampling and updating are programs of one device, run alike in every
     process, so their sums have one order whatever the number of devices.
@@ -86,33 +91,40 @@ def meta_step(
 
     @jax.jit
     def before(state: Any, meta_generation: Int[Array, ""]):
-        key_ask, key_trials, _ = generation_keys(meta_generation)
-        candidates, state = optimizer.ask(key_ask, state)
-        return candidates, sample_trials(key_trials, config), state
+        key_ask, _, _ = generation_keys(meta_generation)
+        return optimizer.ask(key_ask, state)
+
+    @partial(jax.jit, static_argnums=(1, 2))
+    def draw(meta_generation: Int[Array, ""], position: int, num_dims: int | None) -> Trial:
+        _, key_trials, _ = generation_keys(meta_generation)
+        return sample_trials(jax.random.fold_in(key_trials, position), config, num_dims)
 
     @partial(jax.jit, static_argnums=0, out_shardings=NamedSharding(mesh, PartitionSpec()))
     def try_out(num_children: int, candidates, trials: Trial, num_generations) -> Float[Array, "m j"]:
-        return population_outcomes(config, mesh, chunk, num_children)(candidates, trials, num_generations)
+        return population_verdicts(config, mesh, chunk, num_children)(candidates, trials, num_generations)
 
     @jax.jit
-    def after(state: Any, meta_generation: Int[Array, ""], candidates, outcomes):
+    def after(state: Any, meta_generation: Int[Array, ""], candidates, verdicts):
         _, _, key_tell = generation_keys(meta_generation)
-        fitness = meta_fitness(outcomes, config.normalisation, config.aggregation)
+        fitness = meta_fitness(verdicts, config.normalization, config.aggregation)
         state = optimizer.tell(key_tell, state, candidates, fitness)
         figures = {
-            "median_log10_outcome": jnp.nanmedian(orders_of_magnitude(outcomes)),
-            "failed_outcomes": jnp.mean(~jnp.isfinite(outcomes)),
+            "median_log10_outcome": jnp.nanmedian(log10_gaps(verdicts)),
+            "failed_outcomes": jnp.mean(~jnp.isfinite(verdicts)),
             "spread_of_fitness": jnp.std(fitness),
             "norm_of_centre": jnp.linalg.norm(optimizer.centre(state)),
         }
         return state, figures
 
-    def step(state: Any, meta_generation: int, num_children: int, num_generations: int):
-        candidates, trials, state = before(state, meta_generation)
-        # As host arrays, which every process may hand to a program of all processes.
-        shared = jax.tree.map(np.asarray, (candidates, trials))
-        outcomes = np.asarray(try_out(num_children, *shared, np.int32(num_generations)))
-        state, figures = after(state, meta_generation, candidates, outcomes)
-        return on_host(state), figures
+    def step(state: Any, meta_generation: int, scales: Sequence[Scale]):
+        candidates, state = before(state, meta_generation)
+        verdicts = []
+        for position, scale in enumerate(scales):
+            trials = draw(meta_generation, position, scale.num_dims if config.scales else None)
+            # As host arrays, which every process may hand to a program of all processes.
+            shared = jax.tree.map(np.asarray, (candidates, trials))
+            verdicts.append(np.asarray(try_out(scale.num_children, *shared, np.int32(scale.num_generations))))
+        state, figures = after(state, meta_generation, candidates, np.concatenate(verdicts, axis=1))
+        return as_saved(state), figures
 
     return step

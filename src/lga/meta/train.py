@@ -11,12 +11,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lga.meta.config import MetaConfig
+from lga.meta.config import MetaConfig, Scale, parse_scale
 from lga.meta.neuro_validation import neuro_validator
 from lga.meta.optimizers import meta_optimizer
 from lga.meta.run_directory import BEST, FINAL, RunDirectory, load_checkpoint
-from lga.meta.search_space import search_space, starting_point
-from lga.meta.step import candidates_at_once, member_mesh, meta_step, on_host
+from lga.meta.search_space import search_space
+from lga.meta.step import as_saved, candidates_at_once, member_mesh, meta_step
 from lga.meta.validate import ValidationProtocol, protocol_description, validator
 from lga.operators.theta import Theta
 from lga.weights import load_theta, save_theta
@@ -47,13 +47,14 @@ def train(
 
 def _train(config, directory, writer, memory_gib, report) -> Theta:
     space = search_space(config)
-    optimizer = meta_optimizer(config, space.size)
+    optimizer = meta_optimizer(config, space.start.size)
     chunk = candidates_at_once(config, memory_gib)
     step = meta_step(config, optimizer, member_mesh(config, chunk), chunk)
-    protocol = ValidationProtocol(functions=config.functions)
+    validation_scales = tuple(map(parse_scale, config.validation_scales))
+    protocol = ValidationProtocol(config.functions, validation_scales, sigma0=config.validation_sigma0)
     validate = validator(protocol, config.elite_ratio)
     validate_neuro = neuro_validator(config.validation_tasks, config.elite_ratio)
-    fresh = on_host(optimizer.init(jax.random.key(config.seed), starting_point(config, space)))
+    fresh = as_saved(optimizer.init(jax.random.key(config.seed), space.start))
     done, state, best = load_checkpoint(directory, fresh)
     if writer:
         writer.forget_metrics_after(done)
@@ -69,18 +70,18 @@ def _train(config, directory, writer, memory_gib, report) -> Theta:
         }
 
     last_save = time.monotonic()
-    for meta_generation, (num_children, num_generations) in enumerate(budgets(config), start=1):
+    for meta_generation, scales in enumerate(drawn_scales(config), start=1):
         if meta_generation <= done:
             continue
         begin = time.monotonic()
-        state, figures = step(state, meta_generation, num_children, num_generations)
+        state, figures = step(state, meta_generation, scales)
         figures = {name: float(value) for name, value in figures.items()}
         seconds = time.monotonic() - begin
         if not writer:
             continue
-        entry = {"meta_generation": meta_generation, "num_children": num_children, "num_generations": num_generations}
-        searches = config.meta_population * config.num_tasks
-        entry |= {"seconds": seconds, "inner_generations_per_second": searches * num_generations / seconds, **figures}
+        inner = config.meta_population * config.num_tasks * sum(scale.num_generations for scale in scales)
+        entry = {"meta_generation": meta_generation, "scales": [str(scale) for scale in scales]}
+        entry |= {"seconds": seconds, "inner_generations_per_second": inner / seconds, **figures}
         at_end = meta_generation == config.meta_generations
         if meta_generation % config.validate_every == 0 or at_end:
             validation = validate(weights(state))
@@ -100,9 +101,20 @@ def _train(config, directory, writer, memory_gib, report) -> Theta:
     return load_theta(directory / BEST)[0] if writer else weights(state)
 
 
-def budgets(config: MetaConfig) -> Iterator[tuple[int, int]]:
-    """Population size and horizon of each meta-generation, a function of the seed alone."""
+def drawn_scales(config: MetaConfig) -> Iterator[list[Scale]]:
+    """The sizes of search of each meta-generation, a function of the seed alone."""
     shortest, longest = config.num_generations
     for meta_generation in range(config.meta_generations):
         draw = np.random.default_rng([config.seed, meta_generation])
-        yield int(draw.choice(config.num_children)), int(draw.integers(shortest, longest + 1))
+        if config.scales:
+            yield [
+                scale._replace(num_generations=log_uniform(draw, shortest, scale.num_generations))
+                for scale in config.largest_scales
+            ]
+        else:
+            size = int(draw.choice(config.num_children))
+            yield [Scale(config.dims[1], size, int(draw.integers(shortest, longest + 1)))]
+
+
+def log_uniform(draw: np.random.Generator, low: int, high: int) -> int:
+    return round(float(np.exp(draw.uniform(np.log(min(low, high)), np.log(high)))))

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 
 from lga.algorithms.presets import learned_ga
 from lga.core.interfaces import Algorithm
+from lga.meta.config import Scale
 from lga.operators.theta import Theta
 from lga.tasks import bbob
 from lga.trials import log_gaps, search_tasks
@@ -18,13 +19,11 @@ from lga.trials import log_gaps, search_tasks
 
 @dataclass(frozen=True)
 class ValidationProtocol:
-    """COCO instances far from those that any benchmark reports on; larger dimension and population than in training."""
+    """COCO instances far from those that any benchmark reports on, at sizes of search that need not be training's."""
 
     functions: tuple[str, ...]
+    scales: tuple[Scale, ...] = (Scale(5, 32, 50), Scale(20, 32, 50))
     instances: tuple[int, ...] = (101, 102, 103, 104)
-    dims: tuple[int, ...] = (5, 20)
-    num_children: int = 32
-    num_generations: int = 50
     sigma0: float = 0.25
     num_seeds: int = 4
     seed: int = 20_231
@@ -33,36 +32,40 @@ class ValidationProtocol:
 def validator(protocol: ValidationProtocol, elite_ratio: float = 1.0) -> Callable[[Theta], dict[str, Any]]:
     """The function from weights to their score: mean log10 gap (less is better), with its parts."""
     score = algorithm_scorer(protocol)
-    compiled = jax.jit(lambda theta: score(learned_ga(theta, protocol.num_children, elite_ratio), protocol.sigma0))
+
+    def build(theta: Theta) -> Callable[[int], Algorithm]:
+        return lambda num_children: learned_ga(theta, num_children, elite_ratio)
+
+    compiled = jax.jit(lambda theta: score(build(theta), protocol.sigma0))
     return lambda theta: summary(protocol, np.asarray(compiled(theta)))
 
 
-def algorithm_scorer(protocol: ValidationProtocol) -> Callable[..., Float[Array, "dims functions runs"]]:
-    """The function from an algorithm and its initial rate to log10 gaps on the protocol's tasks."""
-    tasks = [bbob.instances(protocol.functions, protocol.instances, num_dims) for num_dims in protocol.dims]
+def algorithm_scorer(protocol: ValidationProtocol) -> Callable[..., Float[Array, "scales functions runs"]]:
+    """The function from `build(num_children)` and an initial rate to log10 gaps on the protocol's tasks."""
+    tasks = {
+        num_dims: bbob.instances(protocol.functions, protocol.instances, num_dims)
+        for num_dims in sorted({scale.num_dims for scale in protocol.scales})
+    }
 
-    def score(algorithm: Algorithm, sigma0: Float[Array, ""] | float) -> Float[Array, "dims functions runs"]:
-        traces = [
-            search_tasks(
-                jax.random.key(protocol.seed),
-                algorithm,
-                stacked,
-                sigma0,
-                num_seeds=protocol.num_seeds,
-                num_generations=protocol.num_generations,
-            )
-            for stacked in tasks
-        ]
-        return jnp.stack([log_gaps(trace).reshape(len(protocol.functions), -1) for trace in traces])
+    def gaps(build: Callable[[int], Algorithm], sigma0: Float[Array, ""] | float, scale: Scale):
+        trace = search_tasks(
+            jax.random.key(protocol.seed),
+            build(scale.num_children),
+            tasks[scale.num_dims],
+            sigma0,
+            num_seeds=protocol.num_seeds,
+            num_generations=scale.num_generations,
+        )
+        return log_gaps(trace).reshape(len(protocol.functions), -1)
 
-    return score
+    return lambda build, sigma0: jnp.stack([gaps(build, sigma0, scale) for scale in protocol.scales])
 
 
 def summary(protocol: ValidationProtocol, gaps: np.ndarray) -> dict[str, Any]:
     return {
         "score": float(gaps.mean()),
         "median": float(np.median(gaps)),
-        "per_dims": {str(d): float(part.mean()) for d, part in zip(protocol.dims, gaps, strict=True)},
+        "per_scale": {str(scale): float(part.mean()) for scale, part in zip(protocol.scales, gaps, strict=True)},
         "per_function": dict(zip(protocol.functions, gaps.mean(axis=(0, 2)).tolist(), strict=True)),
     }
 

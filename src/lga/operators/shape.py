@@ -161,7 +161,11 @@ def adaptive(
         size = jnp.sqrt(jnp.sum(stretch**2) / num_dims)
         longer = jnp.sqrt(jnp.sum(path**2)) / expected_length(num_dims) - 1.0
         change = jnp.clip(constants.step * longer, -LARGEST_CHANGE, LARGEST_CHANGE)
-        return Memory(path, stretch / size), size * jnp.exp(change)
+        factor = size * jnp.exp(change)
+        # A memory that left the floats would never come back: such a generation teaches it nothing.
+        sound = jnp.isfinite(factor) & (factor > 0.0)
+        kept = jax.tree.map(lambda new, old: jnp.where(sound, new, old), Memory(path, stretch / size), memory)
+        return kept, jnp.where(sound, factor, 1.0)
 
     return MutationShape(init, mutate, update)
 

@@ -41,7 +41,7 @@ def summary_of(directory: Path, validate: Callable[[Theta], dict[str, Any]]) -> 
         "family": config.family,
         "noise": config.noise,
         "objective": config.objective,
-        "normalisation": config.normalisation,
+        "normalisation": config.normalization,
         "mean_decay": config.mean_decay,
         "averaging": config.averaging,
         "dims": config.dims,

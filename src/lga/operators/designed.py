@@ -1,0 +1,68 @@
+"""Numbers of learned operators that were set by hand: where training may start from, and which of them it may move."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+
+from lga.operators.fold import FoldedTheta, folded_layout
+from lga.operators.theta import JitterTheta, ThetaConfig
+
+
+def strategy_numbers(config: ThetaConfig) -> FoldedTheta:
+    """Operators that make the algorithm an evolution strategy with matrix adaptation.
+
+    Children replace parents almost always, the better ones more often; every parent moves to the weighted mean of all
+    of them, the better ones heavier; rates are nearly equal, and follow the path.
+    """
+    zeros = folded_layout(config)
+    select, blend = zeros.select, zeros.blend
+    if select is None or blend is None or zeros.jitter is None:
+        raise ValueError(f"learned is {config.learned}, but an evolution strategy needs select, blend and jitter.")
+    rank, constant = 1, -1
+    score = select.score.at[:, constant, constant].set(4.0).at[:, constant, rank].set(-2.0)
+    attend = blend.attend.at[:, constant, rank].set(-4.0)
+    gate = replace(blend.gate, bias=jnp.full_like(blend.gate.bias, 6.0))
+    return replace(
+        zeros,
+        select=replace(select, score=score),
+        blend=replace(blend, attend=attend, gate=gate),
+        jitter=JitterTheta(jnp.full(1, -2.0)),
+    )
+
+
+def compact_steps(config: ThetaConfig) -> FoldedTheta:
+    """How large a step of each number is, relative to the meta-optimiser's; zero where it stays as it is.
+
+    What is moved sees ranks, ages, rates and constants only: a search then does not change when fitness is replaced by
+    any increasing function of it. Of redundant heads one is moved.
+    """
+    steps = jax.tree.map(jnp.zeros_like, folded_layout(config))
+    rank, constant = jnp.array([1]), -1
+    of_two = jnp.array([1, -1])
+    if steps.select is not None:
+        attend = steps.select.attend.at[0, of_two, rank].set(1.0)
+        score = steps.select.score.at[0, 1, of_two].set(1.0).at[0, constant, jnp.array([0, 1, -1])].set(1.0)
+        steps = replace(steps, select=replace(steps.select, attend=attend, score=score))
+    if steps.rate is not None:
+        # Features: flag, rank, z-score, z-score of the rate, the rate's place in its range, 1.
+        attend = steps.rate.attend.at[0, jnp.array([[1], [3], [-1]]), jnp.array([[1, 3]])].set(1.0)
+        value = steps.rate.value.at[0, jnp.array([1, 3, 4, -1])].set(1.0)
+        steps = replace(steps, rate=replace(steps.rate, attend=attend, value=value))
+    rank_and_age = jnp.array([[1, 3]])
+    if steps.sample is not None:
+        attend = steps.sample.attend.at[0, of_two[:, None], rank_and_age].set(1.0)
+        value = steps.sample.value.at[0, rank_and_age[0]].set(1.0)
+        steps = replace(steps, sample=replace(steps.sample, attend=attend, value=value))
+    if steps.blend is not None:
+        attend = steps.blend.attend.at[:, of_two[:, None], rank_and_age].set(1.0)
+        kernel = steps.blend.gate.kernel.at[rank_and_age[0]].set(1.0)
+        gate = replace(steps.blend.gate, kernel=kernel, bias=jnp.ones_like(steps.blend.gate.bias))
+        steps = replace(steps, blend=replace(steps.blend, attend=attend, gate=gate))
+    if steps.jitter is not None:
+        steps = replace(steps, jitter=JitterTheta(jnp.ones(1)))
+    for name in ("shape", "separable"):
+        numbers = getattr(steps, name)
+        if numbers is not None:
+            steps = replace(steps, **{name: jax.tree.map(lambda leaf: jnp.full_like(leaf, 2.0), numbers)})
+    return steps

@@ -39,12 +39,12 @@ def our_searches(settings: Settings):
 
     from lga.meta.config import MetaConfig
     from lga.meta.objective import sample_trials
-    from lga.meta.step import candidates_at_once, member_mesh, population_outcomes
+    from lga.meta.step import candidates_at_once, member_mesh, population_verdicts
 
     config = MetaConfig(meta_population=settings.candidates, num_tasks=settings.tasks)
     chunk = candidates_at_once(config, memory_gib=8.0)
     mesh = member_mesh(config, chunk)
-    run = jax.jit(population_outcomes(config, mesh, chunk, NUM_CHILDREN))
+    run = jax.jit(population_verdicts(config, mesh, chunk, NUM_CHILDREN))
     weights = 0.1 * np.random.default_rng(0).normal(size=(settings.candidates, 1377)).astype(np.float32)
     trials = jax.tree.map(np.asarray, jax.jit(lambda key: sample_trials(key, config))(jax.random.key(1)))
     return lambda: jax.block_until_ready(run(weights, trials, np.int32(NUM_GENERATIONS)))

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from lga.meta.config import OBJECTIVES, MetaConfig
+from lga.meta.config import NORMALIZATIONS, OBJECTIVES, MetaConfig
 from lga.meta.objective import candidate_verdicts, meta_fitness, sample_trials
 from lga.operators.fold import theta_layout
 from lga.operators.theta import ravel_theta
@@ -19,7 +19,7 @@ def num_weights(config):
     return ravel_theta(theta_layout(config.theta_config))[0].size
 
 
-def outcomes_of(config, weights, num_generations=5, seed=0):
+def verdicts_of(config, weights, num_generations=5, seed=0):
     trials = sample_trials(jax.random.key(seed), config)
     single = candidate_verdicts(config, 8)
     return np.asarray(
@@ -33,23 +33,23 @@ def random_weights(config, count, seed=1):
 
 def test_equal_candidates_meet_equal_luck():
     weights = jnp.tile(random_weights(TINY, 1), (4, 1))
-    outcomes = outcomes_of(dataclasses.replace(TINY, noise=("gaussian_severe",)), weights)
+    outcomes = verdicts_of(dataclasses.replace(TINY, noise=("gaussian_severe",)), weights)
     assert (outcomes == outcomes[:1]).all()
 
 
 def test_candidates_do_not_influence_each_other():
     weights = random_weights(TINY, 4)
-    together = outcomes_of(TINY, weights)
-    alone = np.concatenate([outcomes_of(TINY, weights[i : i + 1]) for i in range(4)])
+    together = verdicts_of(TINY, weights)
+    alone = np.concatenate([verdicts_of(TINY, weights[i : i + 1]) for i in range(4)])
     np.testing.assert_allclose(together, alone, rtol=1e-5)
 
 
 def test_a_better_of_all_generations_is_never_worse_than_the_last():
     weights = random_weights(TINY, 8)
-    final = outcomes_of(TINY, weights)
-    best = outcomes_of(dataclasses.replace(TINY, objective="minN-minT"), weights)
-    mean = outcomes_of(dataclasses.replace(TINY, objective="meanN-finalT"), weights)
-    best_mean = outcomes_of(dataclasses.replace(TINY, objective="meanN-minT"), weights)
+    final = verdicts_of(TINY, weights)
+    best = verdicts_of(dataclasses.replace(TINY, objective="minN-minT"), weights)
+    mean = verdicts_of(dataclasses.replace(TINY, objective="meanN-finalT"), weights)
+    best_mean = verdicts_of(dataclasses.replace(TINY, objective="meanN-minT"), weights)
     assert (best <= final).all()
     assert (best_mean <= mean).all()
     assert (final <= mean).all()
@@ -59,16 +59,35 @@ def test_a_better_of_all_generations_is_never_worse_than_the_last():
 def test_objectives_agree_on_a_search_of_one_generation():
     weights = random_weights(TINY, 4)
     one = {
-        objective: outcomes_of(dataclasses.replace(TINY, objective=objective), weights, 1) for objective in OBJECTIVES
+        objective: verdicts_of(dataclasses.replace(TINY, objective=objective), weights, 1) for objective in OBJECTIVES
     }
     np.testing.assert_array_equal(one["minN-finalT"], one["minN-minT"])
     np.testing.assert_array_equal(one["meanN-finalT"], one["meanN-minT"])
+    np.testing.assert_allclose(one["anytime"], one["minN-minT"], rtol=1e-4)
+
+
+def test_anytime_is_the_geometric_mean_of_the_best_so_far_at_three_times():
+    weights = random_weights(TINY, 4)
+    best = dataclasses.replace(TINY, objective="minN-minT")
+    marks = [verdicts_of(best, weights, generations) for generations in (3, 6, 12)]
+    expected = np.prod(marks, axis=0) ** (1 / 3)
+    anytime = verdicts_of(dataclasses.replace(TINY, objective="anytime"), weights, 12)
+    np.testing.assert_allclose(anytime, expected, rtol=1e-4)
+
+
+def test_trials_of_a_scale_have_exactly_its_dimensions_and_log_uniform_rates():
+    config = dataclasses.replace(TINY, sigma0=(0.01, 1.0), sigma0_law="log", num_tasks=400)
+    trials = sample_trials(jax.random.key(0), config, 7)
+    assert trials.task.x_opt.shape == (400, 7)
+    assert set(np.asarray(trials.task.num_dims).tolist()) == {7}
+    # A share of one half below the geometric mean, up to four deviations.
+    assert abs(np.mean(np.asarray(trials.sigma0) < 0.1) - 0.5) <= 4 * np.sqrt(0.25 / 400)
 
 
 def test_outcomes_are_true_gaps_not_noisy_ones():
     cauchy = dataclasses.replace(TINY, noise=("cauchy_severe",))
     # This noise adds about 1000 to every value; no true gap of a two- or three-dimensional sphere comes near.
-    assert outcomes_of(cauchy, random_weights(cauchy, 4)).max() < 500
+    assert verdicts_of(cauchy, random_weights(cauchy, 4)).max() < 500
 
 
 def test_meta_fitness_is_the_median_of_z_scores():
@@ -84,7 +103,7 @@ def test_the_mean_of_logs_is_the_mean_log10_outcome_with_outcomes_below_1e_8_as_
     np.testing.assert_allclose(meta_fitness(jnp.asarray(outcomes), "log", "mean"), expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("normalization", ["z_score", "log_z_score", "log", "rank"])
+@pytest.mark.parametrize("normalization", NORMALIZATIONS)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_outcomes_that_are_not_finite_rank_last(normalization, bad):
     outcomes = np.random.default_rng(0).lognormal(size=(6, 4)).astype(np.float32)
@@ -94,7 +113,7 @@ def test_outcomes_that_are_not_finite_rank_last(normalization, bad):
     assert fitness.argmax() == 2
 
 
-@pytest.mark.parametrize("normalization", ["z_score", "log_z_score", "log", "rank"])
+@pytest.mark.parametrize("normalization", NORMALIZATIONS)
 def test_a_task_that_no_candidate_survives_says_nothing(normalization):
     outcomes = np.random.default_rng(0).lognormal(size=(6, 3)).astype(np.float32)
     outcomes[:, 1] = np.nan

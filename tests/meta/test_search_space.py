@@ -7,9 +7,10 @@ import pytest
 from lga.core.tree_io import shapes
 from lga.meta.config import MetaConfig
 from lga.meta.run_directory import BEST
-from lga.meta.search_space import search_space, starting_point
+from lga.meta.search_space import search_space
 from lga.meta.train import train
-from lga.operators.fold import theta_layout
+from lga.operators.designed import compact_steps, strategy_numbers
+from lga.operators.fold import fold, theta_layout
 from lga.operators.theta import config_of
 from lga.weights import load_theta, save_theta
 from meta.tiny import TINY
@@ -19,39 +20,56 @@ EXTENDED = ("select", "rate", "sample", "blend", "jitter")
 
 @pytest.mark.parametrize(
     ("space", "learned", "size"),
-    [("weights", ("select", "rate"), 1377), ("folded", ("select", "rate"), 148), ("folded", EXTENDED, 269)],
+    [
+        ("weights", ("select", "rate"), 1377),
+        ("folded", ("select", "rate"), 148),
+        ("folded", EXTENDED, 269),
+        ("compact", (*EXTENDED, "shape"), 53),
+    ],
 )
 def test_a_search_space_has_a_size_and_gives_weights_of_the_configured_layout(space, learned, size):
     config = MetaConfig(search_space=space, learned=learned)
     found = search_space(config)
-    assert found.size == size
+    assert found.start.size == size
     theta = found.theta(jax.numpy.arange(float(size)))
     assert shapes(theta) == shapes(theta_layout(config.theta_config))
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(theta))
 
 
-@pytest.mark.parametrize("space", ["weights", "folded"])
-@pytest.mark.parametrize("learned", [("select", "rate", "sample", "cross"), EXTENDED])
-def test_weights_are_found_again_from_their_vector(space, learned):
-    found = search_space(MetaConfig(search_space=space, learned=learned))
-    vector = np.random.default_rng(0).normal(size=found.size).astype(np.float32)
-    np.testing.assert_allclose(found.flat(found.theta(jax.numpy.asarray(vector))), vector, rtol=1e-5, atol=1e-5)
+@pytest.mark.parametrize("space", ["folded", "compact"])
+@pytest.mark.parametrize("learned", [("select", "rate", "sample", "cross"), (*EXTENDED, "shape")])
+def test_what_searches_take_is_what_the_weights_fold_into(space, learned):
+    config = MetaConfig(search_space=space, learned=learned)
+    found = search_space(config)
+    vector = jax.numpy.asarray(np.random.default_rng(0).normal(size=found.start.size), np.float32)
+    inside, outside = found.operators(vector), fold(found.theta(vector))
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5), outside, inside)
 
 
 def test_training_may_start_from_given_weights(tmp_path):
     config = MetaConfig(search_space="folded", start="lga-paper")
     space = search_space(config)
-    by_name = starting_point(config, space)
-    save_theta(tmp_path / "start.safetensors", space.theta(by_name), {})
-    by_file = starting_point(dataclasses.replace(config, start=str(tmp_path / "start.safetensors")), space)
-    assert np.any(by_name)
-    np.testing.assert_allclose(by_file, by_name, rtol=1e-5, atol=1e-5)
+    save_theta(tmp_path / "start.safetensors", space.theta(space.start), {})
+    by_file = search_space(dataclasses.replace(config, start=str(tmp_path / "start.safetensors"))).start
+    assert np.any(space.start)
+    np.testing.assert_allclose(by_file, space.start, rtol=1e-5, atol=1e-5)
 
 
 def test_a_start_with_other_operators_is_refused():
-    config = MetaConfig(start="lga-1")
     with pytest.raises(ValueError, match="start is 'lga-1', which holds .*'blend'.*, but the run is one of"):
-        starting_point(config, search_space(config))
+        search_space(MetaConfig(start="lga-1"))
+
+
+def test_a_compact_run_starts_as_an_evolution_strategy_and_moves_nothing_else():
+    config = MetaConfig(search_space="compact", start="strategy", learned=(*EXTENDED, "shape"))
+    space = search_space(config)
+    designed = strategy_numbers(config.theta_config)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), space.operators(space.start), designed)
+    moved = space.operators(space.start + 1.0)
+    changed = jax.tree.map(
+        lambda a, b, steps: np.array_equal(a != b, steps != 0), moved, designed, compact_steps(config.theta_config)
+    )
+    assert all(jax.tree.leaves(changed))
 
 
 @pytest.mark.usefixtures("ranks_promoted")

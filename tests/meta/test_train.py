@@ -12,7 +12,7 @@ from lga.algorithms.presets import gaussian_ga
 from lga.meta import train as training
 from lga.meta.config import OBJECTIVES, PRESETS
 from lga.meta.run_directory import BEST, CHECKPOINT, CONFIG, FINAL, RunDirectory, load_checkpoint, read_metrics
-from lga.meta.train import budgets, train
+from lga.meta.train import drawn_scales, train
 from lga.meta.validate import ValidationProtocol, algorithm_scorer, validator
 from lga.operators.fold import theta_layout
 from lga.operators.theta import config_of
@@ -94,19 +94,54 @@ def test_metrics_after_the_checkpoint_are_written_again(tmp_path, monkeypatch):
     assert all("seconds" in entry for entry in read_metrics(tmp_path))
 
 
-def test_budgets_are_drawn_from_their_ranges_by_the_seed_alone():
+def test_scales_are_drawn_from_their_ranges_by_the_seed_alone():
     config = dataclasses.replace(TINY, num_children=(8, 16, 32), num_generations=(5, 60), meta_generations=300)
-    drawn = list(budgets(config))
-    assert drawn == list(budgets(config))
-    assert drawn != list(budgets(dataclasses.replace(config, seed=1)))
-    assert {size for size, _ in drawn} == {8, 16, 32}
-    assert min(t for _, t in drawn) == 5
-    assert max(t for _, t in drawn) == 60
+    drawn = list(drawn_scales(config))
+    assert drawn == list(drawn_scales(config))
+    assert drawn != list(drawn_scales(dataclasses.replace(config, seed=1)))
+    assert {scale.num_children for (scale,) in drawn} == {8, 16, 32}
+    assert {scale.num_dims for (scale,) in drawn} == {3}
+    assert min(scale.num_generations for (scale,) in drawn) == 5
+    assert max(scale.num_generations for (scale,) in drawn) == 60
+
+
+def test_all_scales_are_tried_in_each_meta_generation_with_horizons_log_uniform_up_to_their_own():
+    config = dataclasses.replace(TINY, scales=("2x4x10", "5x6x1000"), num_generations=(10, 10), meta_generations=300)
+    drawn = list(drawn_scales(config))
+    assert {(scale.num_dims, scale.num_children) for scale, _ in drawn} == {(2, 4)}
+    assert {scale.num_generations for scale, _ in drawn} == {10}
+    longer = np.array([scale.num_generations for _, scale in drawn])
+    assert longer.min() >= 10
+    assert longer.max() <= 1000
+    # Half of the horizons lie below the geometric mean, up to four deviations.
+    assert abs(np.mean(longer < 100) - 0.5) <= 4 * np.sqrt(0.25 / 300)
 
 
 def test_drawn_budgets_train(tmp_path):
     train(dataclasses.replace(TINY, num_children=(4, 8), num_generations=(3, 9), meta_generations=6), tmp_path)
-    assert {entry["num_children"] for entry in read_metrics(tmp_path)} == {4, 8}
+    assert {entry["scales"][0].split("x")[1] for entry in read_metrics(tmp_path)} == {"4", "8"}
+
+
+@pytest.mark.usefixtures("ranks_promoted")
+def test_a_shape_is_trained_at_several_scales(tmp_path):
+    config = dataclasses.replace(
+        TINY,
+        learned=("select", "rate", "sample", "blend", "jitter", "shape"),
+        search_space="compact",
+        start="strategy",
+        optimizer="cma_es",
+        objective="anytime",
+        normalization="soft",
+        scales=("2x4x6", "3x6x8"),
+        validation_scales=("3x6x8",),
+        num_generations=(3, 3),
+        meta_generations=2,
+        validate_every=1,
+    )
+    theta = train(config, tmp_path)
+    assert config_of(theta) == config.theta_config
+    validation = load_theta(tmp_path / BEST)[1]["validation"]
+    assert list(validation["per_scale"]) == ["3x6x8"]
 
 
 def improvement(config, path):
@@ -150,7 +185,7 @@ def test_training_beats_its_start_and_the_gaussian_ga(tmp_path):
     score = algorithm_scorer(protocol)
     gaussian = min(
         float(np.mean(np.asarray(scores(sigma))))
-        for scores in [jax.jit(lambda s, rho=rho: score(gaussian_ga(32, rho), s)) for rho in (0.0, 0.5)]
+        for scores in [jax.jit(lambda s, rho=rho: score(lambda n: gaussian_ga(n, rho), s)) for rho in (0.0, 0.5)]
         for sigma in (0.05, 0.1, 0.25, 0.5, 1.0)
     )
     validate = validator(protocol)

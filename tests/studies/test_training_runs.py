@@ -3,12 +3,13 @@ import json
 
 import pytest
 
+from lga.meta.config import Scale
 from lga.meta.train import train
 from lga.meta.validate import ValidationProtocol
 from lga.studies.training_runs import main
 from meta.tiny import TINY
 
-SMALL = ValidationProtocol(("rastrigin",), instances=(101,), dims=(3,), num_children=8, num_generations=5, num_seeds=2)
+SMALL = ValidationProtocol(("rastrigin",), scales=(Scale(3, 8, 5),), instances=(101,), num_seeds=2)
 
 
 @pytest.mark.usefixtures("ranks_promoted")

@@ -173,7 +173,7 @@ def training_runs(runs: list[dict[str, Any]]) -> str:
     def larger(validation: dict[str, Any] | None) -> str:
         if validation is None:
             return ""
-        parts = ", ".join(f"{score:.2f}" for score in validation["per_dims"].values())
+        parts = ", ".join(f"{score:.2f}" for score in validation["per_scale"].values())
         return f"{validation['score']:.3f} ({parts})"
 
     def particulars(run: dict[str, Any]) -> Iterator[str]:

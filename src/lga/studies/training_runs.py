@@ -29,7 +29,7 @@ def summary_of(directory: Path, validate: Callable[[Theta], dict[str, Any]]) -> 
     again = {}
     for name, path in found.items():
         validation = validate(load_theta(path)[0])
-        again[Path(name).stem] = {"score": validation["score"], "per_dims": validation["per_dims"]}
+        again[Path(name).stem] = {"score": validation["score"], "per_scale": validation["per_scale"]}
     return {
         "run": directory.name,
         "seed": config.seed,

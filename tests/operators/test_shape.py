@@ -161,12 +161,12 @@ def test_a_shape_helps_on_an_ill_conditioned_function():
 def random_compact() -> tuple:
     steps, unravel = ravel_pytree(compact_steps(STRATEGY))
     start, _ = ravel_pytree(strategy_numbers(STRATEGY))
-    moved = 0.3 * jax.random.normal(jax.random.key(5), steps.shape) * steps
+    moved = 0.05 * jax.random.normal(jax.random.key(5), steps.shape) * steps
     return unravel(start + moved), steps
 
 
 def test_compact_numbers_see_only_the_order_of_fitness():
-    """The same search on a function and on its cube root of an exponential: the same children, generation by generation."""
+    """The same search on a function and on an increasing function of it has the same children."""
     folded, steps = random_compact()
     assert 40 < int(jnp.sum(steps > 0)) < 80
     algorithm = learned_ga(folded, N)
@@ -178,19 +178,19 @@ def test_compact_numbers_see_only_the_order_of_fitness():
     def bent(key, x):
         return jnp.exp(jnp.cbrt(plain(key, x)))
 
-    first, _ = run(jax.random.key(3), algorithm, plain, start, 0.5, 15)
-    second, _ = run(jax.random.key(3), algorithm, bent, start, 0.5, 15)
+    first, _ = run(jax.random.key(3), algorithm, plain, start, 0.5, 8)
+    second, _ = run(jax.random.key(3), algorithm, bent, start, 0.5, 8)
     np.testing.assert_allclose(second.parents.solutions, first.parents.solutions, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e4])
+@pytest.mark.parametrize("scale", [2.0**-20, 2.0**13])
 def test_a_search_with_a_shape_moves_with_shift_and_scale_of_the_space(scale):
     folded, _ = random_compact()
     algorithm = learned_ga(folded, N)
     start = jax.random.normal(KEY, (N, D))
-    first, _ = run(jax.random.key(3), algorithm, lambda k, x: jnp.sum(x**2, axis=1), start, 0.5, 15)
+    first, _ = run(jax.random.key(3), algorithm, lambda k, x: jnp.sum(x**2, axis=1), start, 0.5, 8)
     second, _ = run(
-        jax.random.key(3), algorithm, lambda k, x: jnp.sum((x / scale) ** 2, axis=1), start * scale, 0.5 * scale, 15
+        jax.random.key(3), algorithm, lambda k, x: jnp.sum((x / scale) ** 2, axis=1), start * scale, 0.5 * scale, 8
     )
     np.testing.assert_allclose(second.parents.solutions / scale, first.parents.solutions, rtol=1e-3, atol=1e-5)
 

@@ -96,17 +96,19 @@ def attention_blend(folded: FoldedBlend, merge: Float[Array, "1"] | None = None)
         features = sampling_features(parents, progress)
         rows, solutions, log_sigma = with_one(features), parents.solutions, jnp.log(parents.sigma)
 
-        def blended(row: Float[Array, " g"], own_features: Float[Array, " f"], own: Float[Array, " d"]):
+        def blended(row: Float[Array, " g"], own_features: Float[Array, " f"], own: Float[Array, " d"], own_log_sigma):
             logits = (row @ folded.attend) @ rows.T
             # From zero weights a parent moves an eighth of the way to the centroid.
             gates = jax.nn.sigmoid(own_features @ folded.gate.kernel + folded.gate.bias - 2.0) / num_heads
             shares = gates @ jax.nn.softmax(logits, axis=-1)
-            return own + (shares @ solutions - jnp.sum(gates) * own), shares @ log_sigma / jnp.sum(gates)
+            # In differences: rates that are equal stay so to the last bit, or features would see their rounding.
+            away = shares @ (log_sigma - own_log_sigma) / jnp.sum(gates)
+            return own + (shares @ solutions - jnp.sum(gates) * own), away
 
-        moved, mean_log_sigma = map_rows(blended, (rows, features, solutions), rows.shape[0])
+        moved, away = map_rows(blended, (rows, features, solutions, log_sigma), rows.shape[0])
         if merge is None:
             return Origins(moved[parent_index], parents.sigma[parent_index])
-        sigma = jnp.exp(log_sigma + jax.nn.sigmoid(merge) * (mean_log_sigma - log_sigma))
+        sigma = parents.sigma * jnp.exp(jax.nn.sigmoid(merge) * away)
         return Origins(moved[parent_index], sigma[parent_index])
 
     return cross

@@ -59,7 +59,7 @@ def handler_flags() -> list[str]:
     jaxlib = find_spec("jaxlib")
     if jaxlib is None or jaxlib.origin is None:
         raise RuntimeError("jaxlib is not installed, and its headers are needed")
-    flags = [f"-I{Path(jaxlib.origin).parent / 'include'}", f'-DLGA_SOURCE_DIGEST="{DIGEST}"']
+    flags = ["-isystem", str(Path(jaxlib.origin).parent / "include"), f'-DLGA_SOURCE_DIGEST="{DIGEST}"']
     return [*flags, "-DLGA_X86"] if IS_X86 else flags
 
 

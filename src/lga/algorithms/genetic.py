@@ -110,6 +110,7 @@ def genetic_algorithm(
             fitness.shape == (num_children,),
             f"fitness has shape {fitness.shape}, but must be ({num_children},): one value for each child.",
         )
+        check_children(children, (num_children, state.best_solution.shape[-1]))
         key_select, key_rate = split(key)
         parents = state.parents
         offspring = newborn(children, rank_failures_last(fitness))
@@ -193,6 +194,12 @@ def check_start(solutions: Float[Array, "n d"], fitness: Float[Array, " n"], sig
     require(np.ndim(sigma) == 0, f"sigma has shape {np.shape(sigma)}, but must be one number for all solutions.")
     if not isinstance(sigma, Tracer):
         require(0.0 < float(sigma) < math.inf, f"sigma is {sigma}, but must be more than 0 and finite.")
+
+
+def check_children(children: Children, shape: tuple[int, int]) -> None:
+    for name, expected in (("solutions", shape), ("sigma", shape[:1]), ("parent_index", shape[:1])):
+        given = getattr(children, name).shape
+        require(given == expected, f"children.{name} has shape {given}, but must be {expected}, as asked for.")
 
 
 def parents_for(elite_ratio: float, num_children: int) -> int:

@@ -3,12 +3,14 @@
 Operands that a batch shares are not copied: they get an axis of size one, over which the kernels do not move.
 """
 
+import inspect
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, UInt32
+from jaxtyping import AbstractArray, Array, Float, Int, UInt32, jaxtyped
 
 from lga.native.library import load
 
@@ -21,6 +23,30 @@ def call(name: str, results: Any) -> Callable[..., Any]:
     return jax.ffi.ffi_call(name, results, vmap_method="expand_dims")
 
 
+def refuses_other_shapes(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Holds the arrays against their annotations when a program is traced, before the handlers see their memory."""
+    signature = inspect.signature(kernel)
+    arrays = {
+        name: parameter.annotation
+        for name, parameter in signature.parameters.items()
+        if inspect.isclass(parameter.annotation) and issubclass(parameter.annotation, AbstractArray)
+    }
+
+    @wraps(kernel)
+    def checked(*args, **static):
+        given = signature.bind(*args, **static).arguments
+        with jaxtyped("context"):
+            for name, annotation in arrays.items():
+                if not isinstance(given[name], annotation):
+                    raise ValueError(
+                        f"{name} of lga.native.{kernel.__name__} is {jax.typeof(given[name])}, but must be "
+                        f"{annotation.__name__}; a letter is the same number in all arguments."
+                    )
+        return kernel(*args, **static)
+
+    return checked
+
+
 def floats(*shape: int) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(shape, jnp.float32)
 
@@ -29,21 +55,25 @@ def integers(*shape: int) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(shape, jnp.int32)
 
 
+@refuses_other_shapes
 def split(key_data: UInt32[Array, "2"], num: int) -> tuple[UInt32[Array, "2"], ...]:
     """As `jax.random.split` of a Threefry key, for up to 16 keys."""
     return call("lga_split", (jax.ShapeDtypeStruct((2,), jnp.uint32),) * num)(key_data)
 
 
+@refuses_other_shapes
 def fold_in(key_data: UInt32[Array, "2"], data: Int[Array, ""]) -> UInt32[Array, "2"]:
     """As `jax.random.fold_in` of a Threefry key."""
     return call("lga_fold_in", jax.ShapeDtypeStruct((2,), jnp.uint32))(key_data, data)
 
 
+@refuses_other_shapes
 def uniform(key_data: UInt32[Array, "2"], count: int) -> Float[Array, " n"]:
     """As `jax.random.uniform` of a Threefry key."""
     return call("lga_uniform", floats(count))(key_data)
 
 
+@refuses_other_shapes
 def select(
     parent_fitness: Float[Array, " e"],
     child_fitness: Float[Array, " n"],
@@ -57,6 +87,7 @@ def select(
     return call("lga_select", result)(parent_fitness, child_fitness, best_fitness, uniform, attend, score)
 
 
+@refuses_other_shapes
 def rate(
     fitness: Float[Array, " n"],
     sigma: Float[Array, " n"],
@@ -68,6 +99,7 @@ def rate(
     return call("lga_rate", floats(*fitness.shape))(fitness, sigma, best_fitness, attend, value)
 
 
+@refuses_other_shapes
 def mutate(
     key_data: UInt32[Array, "2"],
     solutions: Float[Array, "e d"],
@@ -79,6 +111,7 @@ def mutate(
     return call("lga_mutate", result)(key_data, solutions, parent_index, sigma)
 
 
+@refuses_other_shapes
 def survive(
     survivor_index: Int[Array, " e"],
     child_solutions: Float[Array, "n d"],

@@ -3,11 +3,14 @@
 // `jax.ffi.ffi_call(..., vmap_method="expand_dims")` puts batch axes in front: full ones on results, full ones or ones of
 // size 1 on operands.
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -117,7 +120,7 @@ void run(const Call& call, void (*kernel)(const Call&, int64_t, int64_t), ffi::T
   work->call = call;
   work->kernel = kernel;
   work->num_units = num_units;
-  // A few portions a thread, so that a late one does not hold up the others.
+  // A few portions per thread, so that a late one does not hold up the others.
   work->portion = blocks(num_units, 4 * num_threads);
   for (int64_t helper = 1; helper < num_threads; ++helper) pool.Schedule([work] { work->take_part(); });
   // This thread works too, and then waits only for portions that others have begun: it never waits for a free thread.
@@ -148,44 +151,87 @@ using F32 = ffi::Buffer<ffi::F32>;
 using S32 = ffi::Buffer<ffi::S32>;
 using U32 = ffi::Buffer<ffi::U32>;
 
-ffi::Error batch_of(ffi::Span<const int64_t> dimensions, int64_t own_rank, Batch& batch) {
-  batch.rank = static_cast<int64_t>(dimensions.size()) - own_rank;
-  if (batch.rank < 0 || batch.rank > kMaxBatchAxes)
-    return ffi::Error::InvalidArgument("lga: the kernels take up to six batch axes.");
-  for (int64_t axis = 0; axis < batch.rank; ++axis) {
-    batch.size[axis] = dimensions[axis];
-    batch.count *= dimensions[axis];
-  }
-  return ffi::Error::Success();
-}
-
-template <typename T, typename Dimensions>
-Operand<T> operand(const Batch& batch, T* data, const Dimensions& dimensions) {
-  Operand<T> result;
-  result.data = data;
-  int64_t stride = 1;
-  for (int64_t axis = dimensions.size(); axis-- > batch.rank;) stride *= dimensions[axis];
-  for (int64_t axis = batch.rank; axis-- > 0; stride *= dimensions[axis])
-    result.stride[axis] = dimensions[axis] == 1 ? 0 : stride;
-  return result;
-}
-
-template <ffi::DataType type>
-auto input(const Batch& batch, const ffi::Buffer<type>& buffer) {
-  using T = const ffi::NativeType<type>;
-  return operand<T>(batch, buffer.typed_data(), buffer.dimensions());
-}
-
-template <ffi::DataType type>
-auto output(const Batch& batch, ffi::Result<ffi::Buffer<type>>& buffer) {
-  return operand(batch, buffer->typed_data(), buffer->dimensions());
-}
-
+// The length of an axis; -1 where there is none, which no shape allows.
 template <typename Buffer>
 int64_t length(const Buffer& buffer, int64_t axis_from_end) {
   const auto dimensions = buffer.dimensions();
-  return dimensions[dimensions.size() - axis_from_end];
+  const int64_t axis = static_cast<int64_t>(dimensions.size()) - axis_from_end;
+  return axis < 0 ? -1 : dimensions[axis];
 }
+
+// Turns the buffers of one call into operands, and remembers what is wrong with the first that does not have the shape
+// that the kernel will read or write: the given shape of one run, behind the batch axes.
+class Operands {
+ public:
+  using Shape = std::initializer_list<int64_t>;
+  ffi::Error error = ffi::Error::Success();
+
+  // A result has all batch axes in full.
+  template <typename Buffer>
+  Operands(const char* handler, const Buffer& result, int64_t own_rank, Batch& batch) : handler_(handler), batch_(batch) {
+    const auto dimensions = result.dimensions();
+    batch.rank = static_cast<int64_t>(dimensions.size()) - own_rank;
+    if (batch.rank < 0 || batch.rank > kMaxBatchAxes) {
+      batch.rank = 0;
+      refuse("a result has shape " + text(dimensions) + ", but must have " + std::to_string(own_rank) +
+             " axes of its own behind up to six batch axes.");
+    }
+    for (int64_t axis = 0; axis < batch.rank; ++axis) {
+      batch.size[axis] = dimensions[axis];
+      batch.count *= dimensions[axis];
+    }
+  }
+
+  template <ffi::DataType type>
+  auto input(const char* name, const ffi::Buffer<type>& buffer, Shape own) {
+    return operand<const ffi::NativeType<type>>(name, buffer, own, true);
+  }
+
+  template <ffi::DataType type>
+  auto output(const char* name, ffi::Result<ffi::Buffer<type>>& buffer, Shape own) {
+    return operand<ffi::NativeType<type>>(name, *buffer, own, false);
+  }
+
+  void refuse(const std::string& why) {
+    if (error.success()) error = ffi::Error::InvalidArgument("lga_" + std::string(handler_) + ": " + why);
+  }
+
+ private:
+  const char* handler_;
+  const Batch& batch_;
+
+  template <typename T, typename Buffer>
+  Operand<T> operand(const char* name, const Buffer& buffer, Shape own, bool may_be_shared) {
+    const auto dimensions = buffer.dimensions();
+    Operand<T> result;
+    if (!fits(dimensions, own, may_be_shared)) {
+      refuse(std::string(name) + " has shape " + text(dimensions) + ", but must be " + text(own) + " behind batch axes " +
+             text(ffi::Span<const int64_t>(batch_.size, batch_.rank)) + (may_be_shared ? " or of size 1." : "."));
+      return result;
+    }
+    result.data = buffer.typed_data();
+    int64_t stride = 1;
+    for (int64_t size : own) stride *= size;
+    for (int64_t axis = batch_.rank; axis-- > 0; stride *= dimensions[axis])
+      result.stride[axis] = dimensions[axis] == 1 ? 0 : stride;
+    return result;
+  }
+
+  template <typename Dimensions>
+  bool fits(const Dimensions& dimensions, Shape own, bool may_be_shared) const {
+    if (dimensions.size() != static_cast<size_t>(batch_.rank) + own.size()) return false;
+    for (int64_t axis = 0; axis < batch_.rank; ++axis)
+      if (dimensions[axis] != batch_.size[axis] && !(may_be_shared && dimensions[axis] == 1)) return false;
+    return std::equal(own.begin(), own.end(), dimensions.begin() + batch_.rank);
+  }
+
+  template <typename Dimensions>
+  static std::string text(const Dimensions& dimensions) {
+    std::string result;
+    for (int64_t size : dimensions) result += (result.empty() ? "" : ", ") + std::to_string(size);
+    return "[" + result + "]";
+  }
+};
 
 // ---- handlers ----
 
@@ -194,16 +240,18 @@ ffi::Error split(U32 key, ffi::RemainingRets keys) {
   constexpr int64_t kMostKeys = 16;
   const int64_t count = static_cast<int64_t>(keys.size());
   if (count < 1 || count > kMostKeys) return ffi::Error::InvalidArgument("lga: a key is split into 1 to 16 keys.");
+  auto first = keys.get<U32>(0);
+  if (!first) return first.error();
   Batch batch;
+  Operands operands("split", **first, 1, batch);
+  const auto from = operands.input("key", key, {2});
   Operand<uint32_t> results[kMostKeys];
   for (int64_t i = 0; i < count; ++i) {
     auto result = keys.get<U32>(i);
     if (!result) return result.error();
-    if (i == 0)
-      if (auto error = batch_of((*result)->dimensions(), 1, batch); error.failure()) return error;
-    results[i] = output(batch, *result);
+    results[i] = operands.output("a new key", *result, {2});
   }
-  const Operand<const uint32_t> from = input(batch, key);
+  if (operands.error.failure()) return operands.error;
   for (int64_t run = 0; run < batch.count; ++run) {
     uint32_t words[2 * kMostKeys];
     chosen_set.load()->kernels->split(from.at(batch, run), 0, count, words);
@@ -214,10 +262,11 @@ ffi::Error split(U32 key, ffi::RemainingRets keys) {
 
 ffi::Error fold_in(U32 key, S32 data, ffi::Result<U32> folded) {
   Batch batch;
-  if (auto error = batch_of(folded->dimensions(), 1, batch); error.failure()) return error;
-  const auto from = input(batch, key);
-  const auto numbers = input(batch, data);
-  const auto results = output(batch, folded);
+  Operands operands("fold_in", *folded, 1, batch);
+  const auto from = operands.input("key", key, {2});
+  const auto numbers = operands.input("data", data, {});
+  const auto results = operands.output("the new key", folded, {2});
+  if (operands.error.failure()) return operands.error;
   for (int64_t run = 0; run < batch.count; ++run) {
     const int64_t position = static_cast<uint32_t>(*numbers.at(batch, run));
     chosen_set.load()->kernels->split(from.at(batch, run), position, 1, results.at(batch, run));
@@ -227,28 +276,32 @@ ffi::Error fold_in(U32 key, S32 data, ffi::Result<U32> folded) {
 
 ffi::Error uniform(U32 key, ffi::Result<F32> numbers) {
   Batch batch;
-  if (auto error = batch_of(numbers->dimensions(), 1, batch); error.failure()) return error;
-  const auto from = input(batch, key);
-  const auto results = output(batch, numbers);
+  Operands operands("uniform", *numbers, 1, batch);
+  const int64_t count = length(*numbers, 1);
+  const auto from = operands.input("key", key, {2});
+  const auto results = operands.output("numbers", numbers, {count});
+  if (operands.error.failure()) return operands.error;
   for (int64_t run = 0; run < batch.count; ++run)
-    chosen_set.load()->kernels->uniform(from.at(batch, run), length(*numbers, 1), results.at(batch, run));
+    chosen_set.load()->kernels->uniform(from.at(batch, run), count, results.at(batch, run));
   return ffi::Error::Success();
 }
 
 ffi::Error select(ffi::ThreadPool pool, F32 parent_fitness, F32 child_fitness, F32 best_fitness, F32 uniform, F32 attend,
                   F32 score, ffi::Result<S32> chosen) {
   Select call;
-  if (auto error = batch_of(chosen->dimensions(), 1, call.batch); error.failure()) return error;
-  call.num_parents = length(parent_fitness, 1);
-  call.num_children = length(child_fitness, 1);
-  call.num_heads = length(attend, 3);
-  call.parent_fitness = input(call.batch, parent_fitness);
-  call.child_fitness = input(call.batch, child_fitness);
-  call.best_fitness = input(call.batch, best_fitness);
-  call.uniform = input(call.batch, uniform);
-  call.attend = input(call.batch, attend);
-  call.score = input(call.batch, score);
-  call.chosen = output(call.batch, chosen);
+  Operands operands("select", *chosen, 1, call.batch);
+  const int64_t e = call.num_parents = length(parent_fitness, 1);
+  const int64_t n = call.num_children = length(child_fitness, 1);
+  const int64_t h = call.num_heads = length(attend, 3);
+  call.parent_fitness = operands.input("parent_fitness", parent_fitness, {e});
+  call.child_fitness = operands.input("child_fitness", child_fitness, {n});
+  call.best_fitness = operands.input("best_fitness", best_fitness, {});
+  call.uniform = operands.input("uniform", uniform, {e});
+  call.attend = operands.input("attend", attend, {h, 4, 4});
+  call.score = operands.input("score", score, {h, 4, 4});
+  call.chosen = operands.output("chosen", chosen, {e});
+  if (n == 0) operands.refuse("child_fitness has no rows.");
+  if (operands.error.failure()) return operands.error;
   run(call, chosen_set.load()->kernels->select, pool);
   return ffi::Error::Success();
 }
@@ -256,30 +309,34 @@ ffi::Error select(ffi::ThreadPool pool, F32 parent_fitness, F32 child_fitness, F
 ffi::Error rate(ffi::ThreadPool pool, F32 fitness, F32 sigma, F32 best_fitness, F32 attend, F32 value,
                 ffi::Result<F32> multiplier) {
   Rate call;
-  if (auto error = batch_of(multiplier->dimensions(), 1, call.batch); error.failure()) return error;
-  call.num_children = length(fitness, 1);
-  call.num_heads = length(attend, 3);
-  call.fitness = input(call.batch, fitness);
-  call.sigma = input(call.batch, sigma);
-  call.best_fitness = input(call.batch, best_fitness);
-  call.attend = input(call.batch, attend);
-  call.value = input(call.batch, value);
-  call.multiplier = output(call.batch, multiplier);
+  Operands operands("rate", *multiplier, 1, call.batch);
+  const int64_t n = call.num_children = length(fitness, 1);
+  const int64_t h = call.num_heads = length(attend, 3);
+  call.fitness = operands.input("fitness", fitness, {n});
+  call.sigma = operands.input("sigma", sigma, {n});
+  call.best_fitness = operands.input("best_fitness", best_fitness, {});
+  call.attend = operands.input("attend", attend, {h, 6, 6});
+  call.value = operands.input("value", value, {h, 6});
+  call.multiplier = operands.output("multiplier", multiplier, {n});
+  if (operands.error.failure()) return operands.error;
   run(call, chosen_set.load()->kernels->rate, pool);
   return ffi::Error::Success();
 }
 
 ffi::Error mutate(ffi::ThreadPool pool, U32 key, F32 solutions, S32 parent_index, F32 sigma, ffi::Result<F32> mutated) {
   Mutate call;
-  if (auto error = batch_of(mutated->dimensions(), 2, call.batch); error.failure()) return error;
-  call.num_parents = length(solutions, 2);
-  call.num_children = length(*mutated, 2);
-  call.num_dims = length(*mutated, 1);
-  call.key = input(call.batch, key);
-  call.solutions = input(call.batch, solutions);
-  call.parent_index = input(call.batch, parent_index);
-  call.sigma = input(call.batch, sigma);
-  call.mutated = output(call.batch, mutated);
+  Operands operands("mutate", *mutated, 2, call.batch);
+  const int64_t e = call.num_parents = length(solutions, 2);
+  const int64_t n = call.num_children = length(*mutated, 2);
+  const int64_t d = call.num_dims = length(*mutated, 1);
+  call.key = operands.input("key", key, {2});
+  call.solutions = operands.input("solutions", solutions, {e, d});
+  call.parent_index = operands.input("parent_index", parent_index, {n});
+  call.sigma = operands.input("sigma", sigma, {n});
+  call.mutated = operands.output("mutated", mutated, {n, d});
+  // Indices outside are drawn to the nearest row, so there must be one.
+  if (e == 0) operands.refuse("solutions has no rows.");
+  if (operands.error.failure()) return operands.error;
   expect_to_fill(mutated->untyped_data(), mutated->size_bytes());
   run(call, chosen_set.load()->kernels->mutate, pool);
   return ffi::Error::Success();
@@ -291,27 +348,28 @@ ffi::Error survive(ffi::ThreadPool pool, S32 survivor_index, F32 child_solutions
                    ffi::Result<S32> age, ffi::Result<F32> new_best_solution, ffi::Result<F32> new_best_fitness,
                    ffi::Result<S32> failures) {
   Survive call;
-  if (auto error = batch_of(age->dimensions(), 1, call.batch); error.failure()) return error;
-  call.num_parents = length(*age, 1);
-  call.num_children = length(child_fitness, 1);
-  call.num_dims = length(child_solutions, 1);
-  call.survivor_index = input(call.batch, survivor_index);
-  call.child_solutions = input(call.batch, child_solutions);
-  call.child_fitness = input(call.batch, child_fitness);
-  call.child_sigma = input(call.batch, child_sigma);
-  call.parent_solutions = input(call.batch, parent_solutions);
-  call.parent_fitness = input(call.batch, parent_fitness);
-  call.parent_sigma = input(call.batch, parent_sigma);
-  call.parent_age = input(call.batch, parent_age);
-  call.best_solution = input(call.batch, best_solution);
-  call.best_fitness = input(call.batch, best_fitness);
-  call.solutions = output(call.batch, solutions);
-  call.fitness = output(call.batch, fitness);
-  call.sigma = output(call.batch, sigma);
-  call.age = output(call.batch, age);
-  call.new_best_solution = output(call.batch, new_best_solution);
-  call.new_best_fitness = output(call.batch, new_best_fitness);
-  call.failures = output(call.batch, failures);
+  Operands operands("survive", *age, 1, call.batch);
+  const int64_t e = call.num_parents = length(*age, 1);
+  const int64_t n = call.num_children = length(child_fitness, 1);
+  const int64_t d = call.num_dims = length(child_solutions, 1);
+  call.survivor_index = operands.input("survivor_index", survivor_index, {e});
+  call.child_solutions = operands.input("child_solutions", child_solutions, {n, d});
+  call.child_fitness = operands.input("child_fitness", child_fitness, {n});
+  call.child_sigma = operands.input("child_sigma", child_sigma, {n});
+  call.parent_solutions = operands.input("parent_solutions", parent_solutions, {e, d});
+  call.parent_fitness = operands.input("parent_fitness", parent_fitness, {e});
+  call.parent_sigma = operands.input("parent_sigma", parent_sigma, {e});
+  call.parent_age = operands.input("parent_age", parent_age, {e});
+  call.best_solution = operands.input("best_solution", best_solution, {d});
+  call.best_fitness = operands.input("best_fitness", best_fitness, {});
+  call.solutions = operands.output("solutions", solutions, {e, d});
+  call.fitness = operands.output("fitness", fitness, {e});
+  call.sigma = operands.output("sigma", sigma, {e});
+  call.age = operands.output("age", age, {e});
+  call.new_best_solution = operands.output("new_best_solution", new_best_solution, {d});
+  call.new_best_fitness = operands.output("new_best_fitness", new_best_fitness, {});
+  call.failures = operands.output("failures", failures, {});
+  if (operands.error.failure()) return operands.error;
   expect_to_fill(solutions->untyped_data(), solutions->size_bytes());
   run(call, chosen_set.load()->kernels->survive, pool);
   return ffi::Error::Success();

@@ -1,30 +1,63 @@
 PYTHON ?= python3
 BIN := .venv/bin
-# Empty when the environment is current: it depends on what is to be installed, nothing else.
-STAMP := .venv/.installed
+LOWEST := .venv-lowest/bin
+PIP := -m pip install --quiet --disable-pip-version-check
+PYTEST := -m pytest -n 2 --dist worksteal
+# An environment is current when its stamp is newer than what decides what is installed.
+DECIDES := pyproject.toml setup.py $(wildcard src/lga/native/*.h src/lga/native/*.cc)
 
-.PHONY: quickstart test test-slow lint clean
+.PHONY: quickstart test test-slow test-lowest lint wheel try-wheel clean
 
-quickstart: $(STAMP)
+quickstart: .venv/.train
 	$(BIN)/lga quickstart
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+	$(BIN)/python $(PYTEST) -m "not slow"
 
-test-slow: $(STAMP)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
+test-slow: .venv/.dev
+	$(BIN)/python $(PYTEST) -m slow
 
-lint: $(STAMP)
+# Without the check of all shapes: it is for the versions that the code is written with.
+test-lowest: .venv-lowest/.train
+	$(LOWEST)/python $(PYTEST) -o addopts="-ra --strict-markers" -m "not slow" \
+		tests/core tests/operators tests/algorithms tests/native tests/optimize/test_minimize.py
+
+lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 
-$(STAMP): pyproject.toml setup.py constraints.txt $(wildcard src/lga/native/*.h src/lga/native/*.cc)
+# The wheel is built from the source distribution, so that nothing can be missing in it.
+wheel: .venv/.dev
+	rm -rf dist
+	$(BIN)/python -m build
+
+# As people get it: in an environment of its own, with no compiler in sight.
+try-wheel: wheel
+	rm -rf build/try-wheel
+	$(PYTHON) -m venv build/try-wheel
+	PATH=$(CURDIR)/build/try-wheel/bin python $(PIP) -c constraints.txt $(CURDIR)/dist/*.whl
+	PATH=$(CURDIR)/build/try-wheel/bin python .ci/try_wheel.py
+
+.venv/.train: $(DECIDES) constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/python $(PIP) -c constraints.txt -e ".[train]"
 	$(BIN)/lga info
-	touch $(STAMP)
+	touch $@
+
+# It has all that the train extra has.
+.venv/.dev: $(DECIDES) constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python $(PIP) -c constraints.txt -e ".[dev]"
+	$(BIN)/lga info
+	touch .venv/.train $@
+
+.venv-lowest/.train: $(DECIDES) constraints-lowest.txt
+	$(PYTHON) -m venv .venv-lowest
+	$(LOWEST)/python $(PIP) -c constraints-lowest.txt -e ".[train]" beartype hypothesis pytest pytest-xdist
+	$(LOWEST)/lga info
+	touch $@
 
 clean:
-	rm -rf .venv build dist src/*.egg-info
+	rm -rf .venv .venv-lowest build dist src/*.egg-info

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
 FOLDER = Path("src/lga/native")
@@ -51,8 +52,15 @@ class BuildKernels(build_ext):
         return made
 
     def get_ext_filename(self, ext_name: str) -> str:
-        # No module of Python, so no tag of its version.
+        # Not a module of Python, so without the tag of its version.
         return str(Path(*ext_name.split("."))) + ".so"
+
+
+class AnyPython(bdist_wheel):
+    """The library is tied to a platform, but not to a version of Python."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        return "py3", "none", super().get_tag()[2]
 
 
 def handler_flags() -> list[str]:
@@ -72,5 +80,5 @@ setup(
             optional=True,
         )
     ],
-    cmdclass={"build_ext": BuildKernels},
+    cmdclass={"build_ext": BuildKernels, "bdist_wheel": AnyPython},
 )

@@ -78,6 +78,9 @@ extern "C" bool lga_use_instruction_set(const char* name) {
   return false;
 }
 
+// Of XLA's headers that this was compiled against.
+extern "C" int lga_interface() { return 1000 * XLA_FFI_API_MAJOR + XLA_FFI_API_MINOR; }
+
 extern "C" const char* lga_source_digest() { return LGA_SOURCE_DIGEST; }
 
 // ---- threads ----

@@ -2,8 +2,10 @@
 
 import ctypes
 import os
+import re
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import jax
 
@@ -59,9 +61,12 @@ def load() -> ctypes.CDLL:
         library.lga_use_instruction_set.restype = ctypes.c_bool
     except (OSError, AttributeError) as error:
         raise KernelUnavailableError(f"{LIBRARY.name} does not load ({error}): {REMEDY}.") from error
-    # Only an editable install has the sources beside the library, and only there can they be newer than it.
+    # Only a checkout has the sources beside the library, and only there can they be newer than it.
     if all((FOLDER / name).exists() for name in SOURCES) and library.lga_source_digest().decode() != source_digest():
         raise KernelUnavailableError(f"{LIBRARY.name} is older than its sources: run `pip install -e .` again.")
+    # Asked first: handlers that jaxlib cannot take are refused when its backend starts, and then nothing runs on it.
+    if library.lga_interface() > interface_of_jaxlib():
+        raise KernelUnavailableError(f"{LIBRARY.name} was built for a later jaxlib than this one: {REMEDY}.")
     try:
         for name in HANDLERS:
             handler = jax.ffi.pycapsule(getattr(library, f"lga_{name}"))
@@ -69,3 +74,10 @@ def load() -> ctypes.CDLL:
     except Exception as error:
         raise KernelUnavailableError(f"this jaxlib refuses {LIBRARY.name} ({error}): {REMEDY}.") from error
     return library
+
+
+def interface_of_jaxlib() -> int:
+    """The version of XLA's interface for handlers, as 1000 * major + minor; it takes those of earlier ones too."""
+    header = (Path(jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text()
+    major, minor = (int(re.findall(rf"#define XLA_FFI_API_{part} (\d+)", header)[0]) for part in ("MAJOR", "MINOR"))
+    return 1000 * major + minor

@@ -6,8 +6,9 @@ import numpy as np
 
 from lga.core.population import FAILED
 from lga.operators.features import fitness_and_rate_features
-from lga.operators.fold import FoldedSelection, selection_row, with_one
+from lga.operators.fold import FoldedSelection
 from lga.operators.mutation_rate import attended_multiplier
+from lga.operators.rows import selection_row, with_one
 from lga.operators.selection import joint_features, selection_weights
 
 # Children, parents, heads.

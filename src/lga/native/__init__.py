@@ -3,7 +3,7 @@
 The lowest room: it knows arrays, not archives or operators.
 """
 
-from lga.native.calls import MOST_KEYS, fold_in, mutate, rate, select, split, survive, uniform
+from lga.native.calls import MOST_KEYS, adapt, bend, fold_in, mutate, rate, select, split, survive, uniform
 from lga.native.dispatch import THREEFRY, draws_numbers_of, with_kernel
 from lga.native.library import KernelUnavailableError, Status, status
 
@@ -12,6 +12,8 @@ __all__ = [
     "THREEFRY",
     "KernelUnavailableError",
     "Status",
+    "adapt",
+    "bend",
     "draws_numbers_of",
     "fold_in",
     "mutate",

@@ -112,6 +112,31 @@ def mutate(
 
 
 @refuses_other_shapes
+def bend(
+    start: Float[Array, "n d"],
+    sigma: Float[Array, " n"],
+    noise: Float[Array, "n d"],
+    drift: Float[Array, " d"],
+    stretch: Float[Array, "d d"],
+) -> Float[Array, "n d"]:
+    """`start + sigma * stretch @ (noise + drift)`, row by row."""
+    return call("lga_bend", floats(*start.shape))(start, sigma, noise, drift, stretch)
+
+
+@refuses_other_shapes
+def adapt(
+    fitness: Float[Array, " n"],
+    noise: Float[Array, "n d"],
+    path: Float[Array, " d"],
+    stretch: Float[Array, "d d"],
+    strengths: Float[Array, "6"],
+) -> tuple[Array, ...]:
+    """The next path [d] and stretch [d, d], and what all mutation rates are multiplied by."""
+    results = (floats(*path.shape), floats(*stretch.shape), floats())
+    return call("lga_adapt", results)(fitness, noise, path, stretch, strengths)
+
+
+@refuses_other_shapes
 def survive(
     survivor_index: Int[Array, " e"],
     child_solutions: Float[Array, "n d"],

@@ -345,6 +345,42 @@ ffi::Error mutate(ffi::ThreadPool pool, U32 key, F32 solutions, S32 parent_index
   return ffi::Error::Success();
 }
 
+ffi::Error bend(ffi::ThreadPool pool, F32 start, F32 sigma, F32 noise, F32 drift, F32 stretch, ffi::Result<F32> bent) {
+  Bend call;
+  Operands operands("bend", *bent, 2, call.batch);
+  const int64_t n = call.num_children = length(*bent, 2);
+  const int64_t d = call.num_dims = length(*bent, 1);
+  call.start = operands.input("start", start, {n, d});
+  call.sigma = operands.input("sigma", sigma, {n});
+  call.noise = operands.input("noise", noise, {n, d});
+  call.drift = operands.input("drift", drift, {d});
+  call.stretch = operands.input("stretch", stretch, {d, d});
+  call.bent = operands.output("bent", bent, {n, d});
+  if (operands.error.failure()) return operands.error;
+  run(call, chosen_set.load()->kernels->bend, pool);
+  return ffi::Error::Success();
+}
+
+ffi::Error adapt(ffi::ThreadPool pool, F32 fitness, F32 noise, F32 path, F32 stretch, F32 strengths,
+                 ffi::Result<F32> new_path, ffi::Result<F32> new_stretch, ffi::Result<F32> factor) {
+  Adapt call;
+  Operands operands("adapt", *new_path, 1, call.batch);
+  const int64_t n = call.num_children = length(fitness, 1);
+  const int64_t d = call.num_dims = length(*new_path, 1);
+  call.fitness = operands.input("fitness", fitness, {n});
+  call.noise = operands.input("noise", noise, {n, d});
+  call.path = operands.input("path", path, {d});
+  call.stretch = operands.input("stretch", stretch, {d, d});
+  call.strengths = operands.input("strengths", strengths, {6});
+  call.new_path = operands.output("new_path", new_path, {d});
+  call.new_stretch = operands.output("new_stretch", new_stretch, {d, d});
+  call.factor = operands.output("factor", factor, {});
+  if (n == 0) operands.refuse("fitness has no rows.");
+  if (operands.error.failure()) return operands.error;
+  run(call, chosen_set.load()->kernels->adapt, pool);
+  return ffi::Error::Success();
+}
+
 ffi::Error survive(ffi::ThreadPool pool, S32 survivor_index, F32 child_solutions, F32 child_fitness, F32 child_sigma,
                    F32 parent_solutions, F32 parent_fitness, F32 parent_sigma, S32 parent_age, F32 best_solution,
                    F32 best_fitness, ffi::Result<F32> solutions, ffi::Result<F32> fitness, ffi::Result<F32> sigma,
@@ -423,6 +459,28 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(lga_mutate, mutate,
                                   .Arg<S32>()  // parent_index
                                   .Arg<F32>()  // sigma
                                   .Ret<F32>());
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(lga_bend, bend,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<F32>()  // start
+                                  .Arg<F32>()  // sigma
+                                  .Arg<F32>()  // noise
+                                  .Arg<F32>()  // drift
+                                  .Arg<F32>()  // stretch
+                                  .Ret<F32>());
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(lga_adapt, adapt,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<F32>()   // fitness
+                                  .Arg<F32>()   // noise
+                                  .Arg<F32>()   // path
+                                  .Arg<F32>()   // stretch
+                                  .Arg<F32>()   // strengths
+                                  .Ret<F32>()   // new_path
+                                  .Ret<F32>()   // new_stretch
+                                  .Ret<F32>());  // factor
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(lga_survive, survive,
                               ffi::Ffi::Bind()

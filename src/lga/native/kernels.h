@@ -83,6 +83,30 @@ struct Mutate {
   int64_t cost_of_unit() const { return 8 * kGenomeBlock; }
 };
 
+// Noise along a path, bent by a matrix, around the origins of the children.
+struct Bend {
+  Batch batch;
+  int64_t num_children, num_dims;
+  Operand<const float> start, sigma;           // [N, D] [N]
+  Operand<const float> noise, drift, stretch;  // [N, D] [D] [D, D]
+  Operand<float> bent;                         // [N, D]
+
+  int64_t units_per_run() const { return 1; }
+  int64_t cost_of_unit() const { return num_children * num_dims * num_dims / 8; }
+};
+
+// What a generation teaches the path and the matrix, as in operators/shape.py.
+struct Adapt {
+  Batch batch;
+  int64_t num_children, num_dims;
+  Operand<const float> fitness, noise;            // [N] [N, D]
+  Operand<const float> path, stretch, strengths;  // [D] [D, D] [6]
+  Operand<float> new_path, new_stretch, factor;   // [D] [D, D] []
+
+  int64_t units_per_run() const { return 1; }
+  int64_t cost_of_unit() const { return num_children * num_dims * num_dims / 4; }
+};
+
 // The next archive, gathered from children and parents, and the best so far.
 struct Survive {
   Batch batch;
@@ -110,6 +134,8 @@ struct Kernels {
   void (*select)(const Select&, int64_t begin, int64_t end);
   void (*rate)(const Rate&, int64_t begin, int64_t end);
   void (*mutate)(const Mutate&, int64_t begin, int64_t end);
+  void (*bend)(const Bend&, int64_t begin, int64_t end);
+  void (*adapt)(const Adapt&, int64_t begin, int64_t end);
   void (*survive)(const Survive&, int64_t begin, int64_t end);
 };
 

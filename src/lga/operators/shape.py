@@ -10,12 +10,13 @@ With all numbers at zero this is matrix adaptation with the usual constants; the
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
+from lga import native
 from lga.core import random
 from lga.core.interfaces import MutationShape
 from lga.core.population import Children
@@ -42,17 +43,6 @@ class Memory:
     stretch: Float[Array, "*shape"]
 
 
-@tree_dataclass
-class Constants:
-    """All that a generation's adaptation depends on beside the noise and the ranks."""
-
-    path: Float[Array, ""]
-    one: Float[Array, ""]
-    many: Float[Array, ""]
-    against: Float[Array, ""]
-    step: Float[Array, ""]
-
-
 def isotropic() -> MutationShape:
     """All directions alike, and nothing to remember."""
 
@@ -64,48 +54,12 @@ def isotropic() -> MutationShape:
 
 def matrix(numbers: ShapeTheta | None = None) -> MutationShape:
     """A full matrix: learns any linear change of the variables; rotations of the function change nothing."""
-
-    def init(solutions: Float[Array, "n d"]) -> Memory:
-        num_dims = solutions.shape[1]
-        return Memory(jnp.zeros(num_dims, solutions.dtype), jnp.eye(num_dims, dtype=solutions.dtype))
-
-    def apply(stretch: Float[Array, "d d"], noise: Float[Array, "n d"]) -> Float[Array, "n d"]:
-        return noise @ stretch.T
-
-    def adapt(
-        memory: Memory, constants: Constants, good: Float[Array, " n"], bad: Float[Array, " n"], noise, unit
-    ) -> Float[Array, "d d"]:
-        stretch, path = memory.stretch, memory.path
-        rows = jnp.concatenate([noise, unit])
-        signed = jnp.concatenate([good, -constants.against * bad])
-        # M [(1 - c) I + sum of outer products], written so that it costs n d^2 and not d^3.
-        learned = 0.5 * constants.many * ((rows @ stretch.T).T * signed[None, :]) @ rows
-        learned += 0.5 * constants.one * (stretch @ path)[:, None] * path[None, :]
-        kept = 1.0 - 0.5 * constants.one - 0.5 * constants.many * (1.0 - constants.against)
-        return kept * stretch + learned
-
-    return adaptive(init, apply, adapt, False, numbers)
+    return adaptive(lambda num_dims, dtype: jnp.eye(num_dims, dtype=dtype), bend_by_matrix, adapt_matrix, numbers)
 
 
 def separable(numbers: ShapeTheta | None = None) -> MutationShape:
-    """One scale per variable: linear in the number of variables, and learned faster: there is less of it."""
-
-    def init(solutions: Float[Array, "n d"]) -> Memory:
-        num_dims = solutions.shape[1]
-        return Memory(jnp.zeros(num_dims, solutions.dtype), jnp.ones(num_dims, solutions.dtype))
-
-    def apply(stretch: Float[Array, " d"], noise: Float[Array, "n d"]) -> Float[Array, "n d"]:
-        return noise * stretch[None, :]
-
-    def adapt(
-        memory: Memory, constants: Constants, good: Float[Array, " n"], bad: Float[Array, " n"], noise, unit
-    ) -> Float[Array, " d"]:
-        pulled = good @ noise**2 - constants.against * (bad @ unit**2)
-        factor = 1.0 + 0.5 * constants.one * (memory.path**2 - 1.0)
-        factor += 0.5 * constants.many * (pulled - (1.0 - constants.against))
-        return jnp.clip(memory.stretch * jnp.clip(factor, 0.5, 2.0), SMALLEST_SCALE, LARGEST_SCALE)
-
-    return adaptive(init, apply, adapt, True, numbers)
+    """One scale per variable: linear in the number of variables, and learned faster, since there is less of it."""
+    return adaptive(jnp.ones, bend_by_scales, adapt_scales, numbers)
 
 
 def by_number_of_variables(few: MutationShape, many: MutationShape) -> MutationShape:
@@ -124,14 +78,14 @@ def by_number_of_variables(few: MutationShape, many: MutationShape) -> MutationS
 
 
 def adaptive(
-    init: Callable[..., Memory],
-    apply: Callable[..., Float[Array, "n d"]],
-    adapt: Callable[..., Any],
-    is_diagonal: bool,
-    numbers: ShapeTheta | None,
+    unit: Callable[[int, Any], Array], bend: Callable[..., Array], adapt: Callable[..., Any], numbers: ShapeTheta | None
 ) -> MutationShape:
-    """What a matrix and scales have in common: noise along the path, weights by rank, the path, and the rates."""
+    """A shape with a memory, in the form of a matrix or of scales."""
     learned = numbers if numbers is not None else usual_shape()
+
+    def init(solutions: Float[Array, "n d"]) -> Memory:
+        num_dims, dtype = solutions.shape[1], solutions.dtype
+        return Memory(jnp.zeros(num_dims, dtype), unit(num_dims, dtype))
 
     def mutate(
         key: Key[Array, ""],
@@ -140,63 +94,93 @@ def adaptive(
         index: Int[Array, " n"],
         sigma: Float[Array, " n"],
     ) -> tuple[Float[Array, "n d"], Float[Array, "n d"]]:
-        num_children, num_dims = index.shape[0], solutions.shape[1]
-        noise = random.normal(key, num_children, num_dims, solutions.dtype)
-        drift = slope(learned.drift, num_dims)
-        steps = apply(memory.stretch, noise + drift * memory.path[None, :])
-        return solutions[index] + sigma[:, None] * steps, noise
+        num_dims = solutions.shape[1]
+        noise = random.normal(key, index.shape[0], num_dims, solutions.dtype)
+        drift = (along(learned.drift, num_dims) * memory.path).astype(noise.dtype)
+        return bend(solutions[index], sigma, noise, drift, memory.stretch), noise
 
     def update(memory: Memory, children: Children, fitness: Float[Array, " n"]) -> tuple[Memory, Float[Array, ""]]:
         noise = children.noise
         assert noise is not None
-        num_dims = noise.shape[1]
-        good, bad = rank_weights(learned, fitness)
-        mass = 1.0 / jnp.sum(good**2)
-        constants = constants_of(learned, mass, num_dims, is_diagonal)
-        rate = constants.path
-        path = (1.0 - rate) * memory.path + jnp.sqrt(mass * rate * (2.0 - rate)) * (good @ noise)
-        lengths = jnp.sqrt(jnp.maximum(jnp.sum(noise**2, axis=1, keepdims=True), 1e-20))
-        unit = math.sqrt(num_dims) * noise / lengths
-        stretch = adapt(Memory(path, memory.stretch), constants, good, bad, noise, unit)
-        size = jnp.sqrt(jnp.sum(stretch**2) / num_dims)
-        longer = jnp.sqrt(jnp.sum(path**2)) / expected_length(num_dims) - 1.0
-        change = jnp.clip(constants.step * longer, -LARGEST_CHANGE, LARGEST_CHANGE)
-        factor = size * jnp.exp(change)
+        strengths = strengths_of(learned, *noise.shape).astype(noise.dtype)
+        path, stretch, factor = adapt(fitness, noise, memory.path, memory.stretch, strengths)
         # A memory that left the floats would never come back: such a generation teaches it nothing.
         sound = jnp.isfinite(factor) & (factor > 0.0)
-        kept = jax.tree.map(lambda new, old: jnp.where(sound, new, old), Memory(path, stretch / size), memory)
+        kept = jax.tree.map(lambda new, old: jnp.where(sound, new, old), Memory(path, stretch), memory)
         return kept, jnp.where(sound, factor, 1.0)
 
     return MutationShape(init, mutate, update)
 
 
-def slope(pair: Float[Array, "2"], num_dims: int) -> Float[Array, ""]:
+# What is learned.
+
+
+def along(pair: Float[Array, "2"], num_dims: int) -> Float[Array, ""]:
     return pair[0] + pair[1] * math.log(num_dims / 10.0)
 
 
-def rank_weights(numbers: ShapeTheta, fitness: Float[Array, " n"]) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
-    """Weights of the children, the best first, and the worst first; both sum to one."""
+def strengths_of(numbers: ShapeTheta, num_children: int, num_dims: int) -> Float[Array, "6"]:
+    """What a search of this size multiplies the usual constants by, in the order of `Strengths`."""
+    steepness = USUAL_STEEPNESS + numbers.steepness[0] + numbers.steepness[1] * math.log(num_children / 16.0)
+    others = (numbers.path, numbers.one, numbers.many, numbers.against, numbers.step)
+    path, one, many, against, step = (along(pair, num_dims) for pair in others)
+    return jnp.exp(jnp.stack([steepness, path, one, many, USUAL_AGAINST + against, step]))
+
+
+class Strengths(NamedTuple):
+    steepness: Any
+    """How steeply the weights of the children fall with their rank."""
+    path: Any
+    one: Any
+    many: Any
+    against: Any
+    """How much the worst children push away, relative to the pull of the best."""
+    step: Any
+
+
+class Lesson(NamedTuple):
+    """What a generation teaches, before it is applied to a matrix or to scales."""
+
+    path: Float[Array, " d"]
+    pull: Float[Array, " n"]
+    """How much each child draws the shape out along its noise (in where it is negative)."""
+    one: Float[Array, ""]
+    """The same for the path."""
+    kept: Float[Array, ""]
+    change: Float[Array, ""]
+    """Of the logarithm of all rates, by the length of the path."""
+
+
+def lesson(
+    fitness: Float[Array, " n"],
+    noise: Float[Array, "n d"],
+    path: Float[Array, " d"],
+    strengths: Float[Array, "6"],
+    is_diagonal: bool,
+) -> Lesson:
+    """Weights by rank, the path, and the usual constants of matrix adaptation, each times its strength."""
+    strength, d = Strengths(*strengths), float(noise.shape[1])
     ranks = centred_ranks(fitness)
-    log_steepness = USUAL_STEEPNESS + numbers.steepness[0] + numbers.steepness[1] * math.log(fitness.shape[0] / 16.0)
-    steepness = jnp.exp(log_steepness)
-    return jax.nn.softmax(-steepness * ranks), jax.nn.softmax(steepness * ranks)
-
-
-def constants_of(numbers: ShapeTheta, mass: Float[Array, ""], num_dims: int, is_diagonal: bool) -> Constants:
-    """The usual constants of matrix adaptation, each times its learned factor; `mass` is mu_eff."""
-    d = float(num_dims)
+    good, bad = jax.nn.softmax(-strength.steepness * ranks), jax.nn.softmax(strength.steepness * ranks)
+    mass = 1.0 / jnp.sum(good**2)
     # With one number per variable there is less to learn, and it is learned faster, as in separable CMA-ES.
     faster = (d + 2.0) / 3.0 if is_diagonal else 1.0
-    path = jnp.clip(jnp.exp(slope(numbers.path, num_dims)) * (mass + 2.0) / (d + mass + 5.0), 1e-4, 1.0)
-    one = jnp.exp(slope(numbers.one, num_dims)) * faster * 2.0 / ((d + 1.3) ** 2 + mass)
-    many = jnp.exp(slope(numbers.many, num_dims)) * faster * 2.0 * (mass - 2.0 + 1.0 / mass) / ((d + 2.0) ** 2 + mass)
-    damping = 1.0 + path + 2.0 * jnp.maximum(0.0, jnp.sqrt((mass - 1.0) / (d + 1.0)) - 1.0)
-    return Constants(
+    rate = jnp.clip(strength.path * (mass + 2.0) / (d + mass + 5.0), 1e-4, 1.0)
+    one = jnp.clip(strength.one * faster * 2.0 / ((d + 1.3) ** 2 + mass), 0.0, 0.5)
+    many = strength.many * faster * 2.0 * (mass - 2.0 + 1.0 / mass) / ((d + 2.0) ** 2 + mass)
+    many = jnp.clip(many, 0.0, 0.9)
+    path = (1.0 - rate) * path + jnp.sqrt(mass * rate * (2.0 - rate)) * (good @ noise)
+    # The noise of bad children is brought to the usual length: a long one would draw the shape in too far.
+    squares = jnp.maximum(jnp.sum(noise**2, axis=1), 1e-20)
+    pull = good - strength.against * bad * d / squares
+    damping = 1.0 + rate + 2.0 * jnp.maximum(0.0, jnp.sqrt((mass - 1.0) / (d + 1.0)) - 1.0)
+    longer = jnp.sqrt(jnp.sum(path**2)) / expected_length(noise.shape[1]) - 1.0
+    return Lesson(
         path=path,
-        one=jnp.clip(one, 0.0, 0.5),
-        many=jnp.clip(many, 0.0, 0.9),
-        against=jnp.exp(USUAL_AGAINST + slope(numbers.against, num_dims)),
-        step=jnp.exp(slope(numbers.step, num_dims)) * path / damping,
+        pull=0.5 * many * pull,
+        one=0.5 * one,
+        kept=1.0 - 0.5 * one - 0.5 * many * (1.0 - strength.against),
+        change=jnp.clip(strength.step * rate / damping * longer, -LARGEST_CHANGE, LARGEST_CHANGE),
     )
 
 
@@ -204,6 +188,66 @@ def expected_length(num_dims: int) -> float:
     """Of a vector of standard normal numbers."""
     d = float(num_dims)
     return math.sqrt(d) * (1.0 - 1.0 / (4.0 * d) + 1.0 / (21.0 * d * d))
+
+
+# A matrix.
+
+
+@native.with_kernel(native.bend)
+def bend_by_matrix(
+    start: Float[Array, "n d"],
+    sigma: Float[Array, " n"],
+    noise: Float[Array, "n d"],
+    drift: Float[Array, " d"],
+    stretch: Float[Array, "d d"],
+) -> Float[Array, "n d"]:
+    return start + sigma[:, None] * jnp.matmul(noise + drift[None, :], stretch.T, precision="highest")
+
+
+@native.with_kernel(native.adapt)
+def adapt_matrix(
+    fitness: Float[Array, " n"],
+    noise: Float[Array, "n d"],
+    path: Float[Array, " d"],
+    stretch: Float[Array, "d d"],
+    strengths: Float[Array, "6"],
+) -> tuple[Float[Array, " d"], Float[Array, "d d"], Float[Array, ""]]:
+    """The next path and matrix, and what all mutation rates are multiplied by."""
+    taught = lesson(fitness, noise, path, strengths, is_diagonal=False)
+    rows = jnp.concatenate([noise, taught.path[None, :]])
+    pull = jnp.append(taught.pull, taught.one)
+    # M [kept I + sum of outer products], in an order that costs n d^2 and not d^3.
+    bent = jnp.matmul(rows, stretch.T, precision="highest")
+    new = taught.kept * stretch + jnp.matmul((pull[:, None] * bent).T, rows, precision="highest")
+    size = jnp.sqrt(jnp.sum(new**2) / noise.shape[1])
+    return taught.path, new / size, size * jnp.exp(taught.change)
+
+
+# One scale per variable.
+
+
+def bend_by_scales(
+    start: Float[Array, "n d"],
+    sigma: Float[Array, " n"],
+    noise: Float[Array, "n d"],
+    drift: Float[Array, " d"],
+    stretch: Float[Array, " d"],
+) -> Float[Array, "n d"]:
+    return start + sigma[:, None] * stretch[None, :] * (noise + drift[None, :])
+
+
+def adapt_scales(
+    fitness: Float[Array, " n"],
+    noise: Float[Array, "n d"],
+    path: Float[Array, " d"],
+    stretch: Float[Array, " d"],
+    strengths: Float[Array, "6"],
+) -> tuple[Float[Array, " d"], Float[Array, " d"], Float[Array, ""]]:
+    taught = lesson(fitness, noise, path, strengths, is_diagonal=True)
+    factor = taught.kept + taught.one * taught.path**2 + taught.pull @ noise**2
+    new = jnp.clip(stretch * jnp.clip(factor, 0.5, 2.0), SMALLEST_SCALE, LARGEST_SCALE)
+    size = jnp.sqrt(jnp.mean(new**2))
+    return taught.path, new / size, size * jnp.exp(taught.change)
 
 
 SHAPES: dict[str, Callable[..., MutationShape]] = {"isotropic": isotropic, "separable": separable, "matrix": matrix}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lga.studies.tables import filled, pages
+from experiments.tables import filled, pages
 
 ROOT = Path(__file__).parent.parent
 

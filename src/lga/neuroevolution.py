@@ -7,10 +7,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from lga.algorithms.genetic import GeneticState
+from lga.algorithms.run import Step, advance
 from lga.core.interfaces import Algorithm
-from lga.core.population import Children, rank_failures_last
+from lga.core.population import rank_failures_last
 from lga.core.tree import tree_dataclass
-from lga.tasks.neuro import NeuroTask
+from lga.tasks.network_task import NeuroTask
 
 
 @tree_dataclass
@@ -33,17 +34,17 @@ def start(key: Key[Array, ""], algorithm: Algorithm, task: NeuroTask, sigma: Flo
 
 
 def generation(key: Key[Array, ""], algorithm: Algorithm, task: NeuroTask, evolution: Evolution) -> Evolution:
-    key_ask, key_evaluate, key_tell = jax.random.split(key, 3)
-    children, asked = algorithm.ask(key_ask, evolution.search)
-    fitness, task_state = task.evaluate(key_evaluate, evolution.task_state, children.solutions)
-    told = algorithm.tell(key_tell, asked, children, fitness)
-    return Evolution(told, task_state, elite(told, children, fitness))
+    def evaluate(key: Key[Array, ""], genomes: Float[Array, "n d"]) -> tuple[Float[Array, " n"], Any]:
+        return task.evaluate(key, evolution.task_state, genomes)
+
+    step = advance(jax.random.split(key, 3), algorithm, evaluate, evolution.search)
+    return Evolution(step.state, step.info, elite(step))
 
 
-def elite(search: Any, children: Children, fitness: Float[Array, " n"]) -> Float[Array, " d"]:
-    if isinstance(search, GeneticState):
-        return search.parents.solutions[jnp.argmin(search.parents.fitness)]
-    return children.solutions[jnp.argmin(rank_failures_last(fitness))]
+def elite(step: Step) -> Float[Array, " d"]:
+    if isinstance(step.state, GeneticState):
+        return step.state.parents.solutions[jnp.argmin(step.state.parents.fitness)]
+    return step.children.solutions[jnp.argmin(rank_failures_last(step.fitness))]
 
 
 def mean_parent(search: Any) -> Float[Array, " d"]:
@@ -53,7 +54,7 @@ def mean_parent(search: Any) -> Float[Array, " d"]:
     return search.strategy.mean
 
 
-def test_scores(key: Key[Array, ""], task: NeuroTask, evolution: Evolution) -> Float[Array, "2"]:
+def scores_on_test(key: Key[Array, ""], task: NeuroTask, evolution: Evolution) -> Float[Array, "2"]:
     """Scores of the elite and of the mean parent, on the same fresh seeds."""
     return task.test(key, evolution.task_state, jnp.stack([evolution.elite, mean_parent(evolution.search)]))
 
@@ -63,8 +64,8 @@ def evolve(
 ) -> Evolution:
     """A whole run as one program."""
 
-    def advance(number: Int[Array, ""], evolution: Evolution) -> Evolution:
+    def numbered(number: Int[Array, ""], evolution: Evolution) -> Evolution:
         return generation(jax.random.fold_in(key, number), algorithm, task, evolution)
 
     begin = start(jax.random.fold_in(key, 0), algorithm, task, sigma)
-    return jax.lax.fori_loop(1, num_generations + 1, advance, begin)
+    return jax.lax.fori_loop(1, num_generations + 1, numbered, begin)

@@ -1,7 +1,6 @@
 """Algorithms meet tasks: searches on BBOB tasks, batched so that a branch of a task's function is real, not masked."""
 
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from lga.algorithms.run import Trace, run
@@ -46,6 +45,6 @@ def search_tasks(
     return jax.lax.map(lambda pair: jax.vmap(search, in_axes=(0, None))(*pair), (keys, tasks))
 
 
-def log_gaps(trace: Trace, floor: float = 1e-8) -> Float[Array, "*batch"]:
-    """log10 of the best gap of each search; gaps below the floor count as the floor."""
-    return jnp.log10(jnp.maximum(trace.best_so_far[..., -1], floor))
+def log_gaps(trace: Trace) -> Float[Array, "*batch"]:
+    """log10 of the best gap of each search."""
+    return bbob.log10_gap(trace.best_so_far[..., -1])

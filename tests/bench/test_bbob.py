@@ -1,14 +1,16 @@
-from lga.bench.bbob import Protocol, hand_designed, learned_entries
-from lga.operators.fold import theta_layout
-from lga.operators.theta import ThetaConfig
+from bench.zero import ZERO
+from lga.bench.bbob import BbobProtocol, roster
 
 
-def test_no_method_has_more_evaluations_than_the_protocol_and_none_lacks_a_generation():
-    protocol = Protocol()
-    entries = [*learned_entries(protocol, {"zero": theta_layout(ThetaConfig())}, 0.25), *hand_designed(protocol)]
-    sizes = {entry.method.name: entry.num_children for entry in entries}
-    assert (sizes["zero, untuned, population 16"], sizes["CMA-ES, default population"]) == (16, 12)
-    allowed = protocol.num_children * (protocol.num_generations + 1)
-    for entry in entries:
-        used = entry.num_children * (entry.num_generations + 1)
-        assert allowed - entry.num_children < used <= allowed
+def test_methods_of_the_comparison_have_names_and_populations_of_their_own():
+    protocol = BbobProtocol()
+    sizes = {method.name: protocol.size_of(method).num_children for method in roster(protocol, [ZERO])}
+    assert sizes.pop("zero, untuned, population 16") == 16
+    assert sizes.pop("CMA-ES, default population") == 12
+    assert set(sizes.values()) == {32}
+    assert {"zero", "zero, untuned", "CMA-ES", "random search"} <= set(sizes)
+
+
+def test_what_is_shipped_is_not_tuned_and_strategies_have_a_wider_grid():
+    grids = {method.name: len(method.settings) for method in roster(BbobProtocol(), [ZERO])}
+    assert (grids["zero"], grids["zero, untuned"], grids["SAMR-GA"], grids["CMA-ES"]) == (30, 1, 30, 6)

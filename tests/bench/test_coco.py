@@ -1,5 +1,6 @@
 """Real runs under COCO's experiment module."""
 
+import dataclasses
 import io
 import subprocess
 import sys
@@ -7,28 +8,37 @@ import sys
 import pytest
 from rich.console import Console
 
-from lga.algorithms.presets import learned_ga
+from bench.zero import ZERO
 from lga.bench.coco import CocoSettings, problem_key, run_coco
-from lga.operators.fold import theta_layout
-from lga.operators.theta import ThetaConfig
+from lga.bench.methods import as_shipped, cma_population
 
 SMALL = CocoSettings(dims=(2,), functions=(1,), instances=(1, 2), budget=40, num_children=8)
+SHIPPED = as_shipped(ZERO)
 
 
-def logged(tmp_path, settings=SMALL):
-    algorithm = learned_ga(theta_layout(ThetaConfig()), settings.num_children)
-    return run_coco(algorithm, "zero", settings, tmp_path / "logs", Console(file=io.StringIO()))
+def logged(tmp_path, settings=SMALL, method=SHIPPED):
+    return run_coco(method, settings, tmp_path / "logs", Console(file=io.StringIO()))
+
+
+def evaluations_logged(folder):
+    (info,) = folder.glob("*.info")
+    runs = info.read_text().splitlines()[-1].split(", ")[1:]
+    return {run.split(":")[0]: int(run.split(":")[1].split("|")[0]) for run in runs}
 
 
 def test_coco_logs_one_run_for_each_instance_within_the_budget(tmp_path):
     folder = logged(tmp_path)
     (info,) = folder.glob("*.info")
-    text = info.read_text()
-    assert "algId = 'zero'" in text
-    runs = text.splitlines()[-1].split(", ")[1:]
-    assert [run.split(":")[0] for run in runs] == ["1", "2"]
-    evaluations = [int(run.split(":")[1].split("|")[0]) for run in runs]
-    assert all(72 < count <= 80 for count in evaluations)
+    assert "algId = 'zero'" in info.read_text()
+    evaluations = evaluations_logged(folder)
+    assert list(evaluations) == ["1", "2"]
+    assert all(72 < count <= 80 for count in evaluations.values())
+
+
+def test_a_method_has_its_own_population_under_coco(tmp_path):
+    method = dataclasses.replace(SHIPPED, population=cma_population)
+    # Six children in two dimensions: 13 generations within 80 evaluations.
+    assert set(evaluations_logged(logged(tmp_path, method=method)).values()) == {78}
 
 
 def test_a_problem_has_the_same_key_whatever_else_is_run():

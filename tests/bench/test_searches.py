@@ -16,7 +16,7 @@ ALGORITHMS = {"samr": presets.samr_ga(8), "sep_cma_es": presets.sep_cma_es(8)}
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_searches_in_steps_are_the_searches_of_one_program(name):
     key = jax.random.key(5)
-    in_steps = searches(ALGORITHMS[name], 3, 6)(key, TASKS, 0.4)
+    in_steps = searches(ALGORITHMS[name], 6)(key, TASKS, 3, 0.4)
     at_once = jax.jit(lambda: search_tasks(key, ALGORITHMS[name], TASKS, 0.4, num_seeds=3, num_generations=6))()
     assert in_steps.best_so_far.shape == (4, 3, 6)
     for field in ("best_so_far", "generation_best", "mean_sigma", "failures"):
@@ -25,6 +25,6 @@ def test_searches_in_steps_are_the_searches_of_one_program(name):
 
 
 def test_every_seed_and_task_is_a_search_of_its_own():
-    best = np.asarray(searches(ALGORITHMS["samr"], 3, 4)(jax.random.key(5), TASKS, 0.4).best_so_far)
+    best = np.asarray(searches(ALGORITHMS["samr"], 4)(jax.random.key(5), TASKS, 3, 0.4).best_so_far)
     assert len(np.unique(best[..., 0])) == best[..., 0].size
     assert (best < FAILED).all()

@@ -42,10 +42,10 @@ def test_every_command_has_its_function(command):
 
 def test_a_missing_package_is_named_with_what_to_install(monkeypatch, capsys):
     monkeypatch.delitem(sys.modules, "lga.cli.bench", raising=False)
-    monkeypatch.setitem(sys.modules, "lga.studies.bbob", None)
+    monkeypatch.setitem(sys.modules, "lga.bench.bbob", None)
     with pytest.raises(SystemExit, match="2"):
         lga(monkeypatch, "bench", "bbob")
-    assert "needs the package lga.studies.bbob, which is not installed: pip install" in capsys.readouterr().err
+    assert "needs the package lga.bench.bbob, which is not installed: pip install" in capsys.readouterr().err
 
 
 def test_task_list_shows_all_functions_with_their_group(monkeypatch, capsys):

@@ -14,7 +14,7 @@ from lga.meta.run_directory import METRICS, read_metrics
 from lga.meta.train import train
 from lga.operators.fold import theta_layout
 from lga.operators.theta import ThetaConfig
-from lga.tasks.neuro import TaskSize
+from lga.tasks.network_task import TaskSize
 from lga.weights import resolve
 from meta.tiny import TINY
 

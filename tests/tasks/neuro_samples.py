@@ -2,7 +2,7 @@
 
 import pytest
 
-from lga.bench.neuro import scale_of
+from lga.bench.network_runs import scale_of
 from lga.tasks.registry import NEURO_TASKS, neuro_task
 
 # One of each family; Brax takes long to compile.

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.signal import correlate2d
 
+from lga.tasks.network_task import TaskSize
 from lga.tasks.networks import Convolution, cnn, mlp
-from lga.tasks.neuro import TaskSize
 from lga.tasks.vision import image_network
 
 

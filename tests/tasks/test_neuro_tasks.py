@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from lga.bench.neuro import scale_of
+from lga.bench.network_runs import scale_of
 from lga.tasks import brax_v1
 from lga.tasks.control import gymnax_environment
-from lga.tasks.neuro import TaskSize, members_at_once
+from lga.tasks.network_task import TaskSize, members_at_once
 from lga.tasks.registry import NEURO_TASKS, neuro_task
 from lga.tasks.vision import cross_entropy
 from tasks.neuro_samples import ALL_TASKS, smoke_task

@@ -40,7 +40,7 @@ def bbob_contours(out_dir: Path | str, instance: int = 1, resolution: int = 200)
     for position, function in enumerate(bbob.FUNCTIONS.values(), start=1):
         task = bbob.instance(function.id, instance, 2)
         gaps = np.asarray(jax.jit(bbob.evaluate)(task, jnp.asarray(grid)))
-        log_gaps = np.log10(np.maximum(gaps, 1e-3)).reshape(resolution, resolution)
+        log_gaps = bbob.log10_gap(gaps, floor=1e-3).reshape(resolution, resolution)
         single = Figure(figsize=(4, 4), layout="constrained")
         for axes in (overview.add_subplot(rows, columns, position), single.add_subplot()):
             title = f"f{function.id} {function.name.replace('_', ' ')}"
@@ -197,14 +197,15 @@ def lines(curves: dict[str, tuple[np.ndarray, np.ndarray]], across: str, label: 
 
 
 def learning_curves(panels: dict[str, dict[str, dict[str, list]]], path: Path) -> None:
-    """One panel a measure, one line an algorithm: mean over seeds, with its interval as a band."""
+    """One panel a measure, one line an algorithm: mean over seeds, with its 95 % interval as a band if there is one."""
     figure = Figure(figsize=(5.6 * len(panels), 4), layout="constrained")
     for axes, (measure, curves) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
         for name, curve in curves.items():
             (line,) = axes.plot(curve["generations"], curve["mean"], label=name, linewidth=1.4)
-            axes.fill_between(
-                curve["generations"], curve["low"], curve["high"], color=line.get_color(), alpha=0.15, linewidth=0
-            )
+            if None not in curve["low"]:
+                axes.fill_between(
+                    curve["generations"], curve["low"], curve["high"], color=line.get_color(), alpha=0.15, linewidth=0
+                )
         axes.set(xlabel="generation", title=measure)
     lines, names = figure.axes[0].get_legend_handles_labels()
     figure.legend(lines, names, loc="outside lower center", ncols=len(names), frameon=False, fontsize=8)

@@ -1,26 +1,40 @@
-"""The BBOB comparison: every method tuned on some instances, reported on others, over all 24 functions."""
+"""The paper's BBOB comparison: every method tuned on some instances and reported on others.
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+One tidy results file, a summary, and the paper's pictures: bar chart, ranks, runtime profiles and curves.
+"""
+
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
 
-from lga.algorithms import presets
-from lga.algorithms.run import Trace
-from lga.bench.protocol import Budget, Method, Tuned, grid_row, measure
-from lga.core.tree_io import digest, json_form, load_leaves, save_tree
-from lga.operators.theta import Theta
-from lga.tasks import bbob
+from lga.analysis import figures
+from lga.bench.cells import outcome
+from lga.bench.methods import HAND_DESIGNED, Method, Size, as_shipped, half_population, learned
+from lga.bench.searches import Suite, gap_cell
+from lga.bench.statistics import interval_text, mean_interval, ranking, runtime_profile
+from lga.bench.tuning import Tuned, tune
+from lga.core.tree_io import json_form, write_atomically
+from lga.tasks import bbob, registry
+from lga.weights import Weights
 
 ELITE_RATIOS = (0.0, 0.15, 0.25, 0.35, 0.5, 1.0)
 SIGMAS = (0.1, 0.25, 0.5, 0.75, 1.0)
+# Step sizes of evolution strategies are those of the whole distribution: up to the width of the domain.
+STRATEGY_SIGMAS = (*SIGMAS, 2.0)
 TUNING_SEED, REPORT_SEED = 1, 2
+TARGETS = 10.0 ** np.arange(2.0, -8.2, -0.2)
 
 
 @dataclass(frozen=True)
-class Protocol:
+class BbobProtocol:
     """The paper's settings."""
 
     functions: tuple[str, ...] = tuple(bbob.FUNCTIONS)
@@ -32,130 +46,147 @@ class Protocol:
     report_instances: tuple[int, ...] = (6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
     report_seeds: int = 5
 
-    def tasks(self, instances: Sequence[int]) -> bbob.Task:
-        return bbob.instances(self.functions, instances, self.num_dims)
+    @property
+    def tuning(self) -> Suite:
+        return Suite(self.functions, self.tuning_instances, self.num_dims, self.tuning_seeds, TUNING_SEED)
+
+    @property
+    def report(self) -> Suite:
+        return Suite(self.functions, self.report_instances, self.num_dims, self.report_seeds, REPORT_SEED)
+
+    def size_of(self, method: Method) -> Size:
+        return method.size(self.num_children, self.num_generations, self.num_dims)
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A method as it enters the comparison; some have a population of their own, at the same number of evaluations."""
-
-    method: Method
-    num_children: int
-    num_generations: int
-    fingerprint: str = ""
-    """Digest of the weights of a learned method."""
-
-    def budget(self, num_seeds: int) -> Budget:
-        return Budget(self.num_children, self.num_generations, num_seeds)
+class Measured(NamedTuple):
+    tuned: Tuned
+    size: Size
+    best: np.ndarray
+    """The best gap so far on the report instances [functions, instances, seeds, generations]."""
 
 
-def with_population(method: Method, size: int, protocol: Protocol, fingerprint: str = "") -> Entry:
-    """As many generations as the protocol's evaluations allow for, after the initial archive."""
-    evaluations = protocol.num_children * (protocol.num_generations + 1)
-    return Entry(method, size, evaluations // size - 1, fingerprint)
+def roster(protocol: BbobProtocol, weights: Sequence[Weights]) -> list[Method]:
+    """Each set of weights tuned over the grid like all others, and as it ships; then the hand-designed methods.
 
-
-def hand_designed(protocol: Protocol) -> list[Entry]:
-    def same(method: Method) -> Entry:
-        return with_population(method, protocol.num_children, protocol)
-
-    default_size = 4 + int(3 * np.log(protocol.num_dims))
-    # Step sizes of evolution strategies are those of the whole distribution: up to the width of the domain.
-    strategy_sigmas = (*SIGMAS, 2.0)
+    The first weights enter a third time, with half the population, which is what `lga.minimize` starts with.
+    """
+    methods: list[Method] = []
+    for own in weights:
+        untuned = replace(as_shipped(own), name=f"{own.name}, untuned")
+        methods += [learned(own), untuned]
+        if own is weights[0]:
+            name = f"{untuned.name}, population {half_population(protocol.num_children, protocol.num_dims)}"
+            methods.append(replace(untuned, name=name, population=half_population))
     return [
-        same(Method("Gaussian GA", presets.gaussian_ga, ELITE_RATIOS, SIGMAS)),
-        same(Method("MR-1/5 GA", presets.mr15_ga, ELITE_RATIOS, SIGMAS)),
-        same(Method("SAMR-GA", presets.samr_ga, ELITE_RATIOS, SIGMAS)),
-        same(Method("GESMR-GA", presets.gesmr_ga, ELITE_RATIOS, SIGMAS)),
-        same(Method("Sep-CMA-ES", lambda n, _: presets.sep_cma_es(n), (0.5,), strategy_sigmas)),
-        same(Method("CMA-ES", lambda n, _: presets.cma_es(n), (0.5,), strategy_sigmas)),
-        with_population(
-            Method("CMA-ES, default population", lambda n, _: presets.cma_es(n), (0.5,), strategy_sigmas),
-            default_size,
-            protocol,
-        ),
-        same(Method("random search", lambda n, _: presets.random_search(n), (0.5,), (0.5,))),
+        method.over(ELITE_RATIOS, STRATEGY_SIGMAS if method.family == "strategy" else SIGMAS)
+        for method in (*methods, *HAND_DESIGNED.values())
     ]
 
 
-def learned_entries(protocol: Protocol, weights: dict[str, Theta], sigma0: float) -> list[Entry]:
-    """Each set of weights tuned over the grid like all others, and as it ships.
-
-    The first enters a third time, with half the population, which is what `lga.minimize` starts with.
-    """
-    entries, first, half = [], next(iter(weights)), protocol.num_children // 2
-    for name, theta in weights.items():
-
-        def build(num_children: int, elite_ratio: float, theta: Theta = theta):
-            return presets.learned_ga(theta, num_children, elite_ratio)
-
-        fingerprint = digest(theta)
-        tuned = Method(name, build, ELITE_RATIOS, SIGMAS)
-        shipped = Method(f"{name}, untuned", build, (1.0,), (sigma0,))
-        for method in (tuned, shipped):
-            entries.append(with_population(method, protocol.num_children, protocol, fingerprint))
-        if name == first:
-            method = Method(f"{name}, untuned, population {half}", build, (1.0,), (sigma0,))
-            entries.append(with_population(method, half, protocol, fingerprint))
-    return entries
+def compare_on_bbob(protocol: BbobProtocol, weights: Sequence[Weights], out: Path, console: Console) -> dict[str, Any]:
+    """Runs whatever is missing, then writes runs.csv, summary.json and the figures into `out`."""
+    measured = {
+        method.name: tune_and_measure(protocol, method, out / "cells")
+        for method in track(roster(protocol, weights), description="methods", console=console)
+    }
+    write_runs(protocol, measured, out / "runs.csv")
+    report = summary(protocol, measured)
+    write_atomically(out / "summary.json", json.dumps(report, indent=1).encode())
+    draw(protocol, measured, report, out)
+    console.print(summary_table(report))
+    return report
 
 
-def tune_and_measure(protocol: Protocol, entry: Entry, cells: Path) -> tuple[Tuned, np.ndarray]:
-    """The chosen setting, and the best gap so far on the report instances [functions, instances, seeds, generations].
+def tune_and_measure(protocol: BbobProtocol, method: Method, cells: Path) -> Measured:
+    size = protocol.size_of(method)
 
-    Every finished cell is kept under `cells`, so an interrupted comparison goes on where it stopped.
-    """
-    settings = [
-        setting for ratio in entry.method.elite_ratios for setting in tuned_cells(protocol, entry, ratio, cells)
-    ]
-    chosen = min(settings, key=lambda setting: setting.score)
-    report = entry.budget(protocol.report_seeds)
+    def best_gaps(method: Method, suite: Suite) -> np.ndarray:
+        return outcome(gap_cell(method, size, suite), cells)["best_so_far"]
 
-    def measure_report() -> np.ndarray:
-        trace: Trace = measure(chosen, protocol.tasks(protocol.report_instances), report, REPORT_SEED)
-        return np.asarray(trace.best_so_far)
-
-    name = f"{slug(entry.method.name)}-report.safetensors"
-    best = cached(cells / name, cell_key(protocol, entry, chosen.elite_ratio, chosen.sigma), measure_report)
-    return chosen, best.reshape(len(protocol.functions), len(protocol.report_instances), protocol.report_seeds, -1)
+    tuned = tune(method, lambda candidate: float(final_log_gaps(best_gaps(candidate, protocol.tuning)).mean()))
+    return Measured(tuned, size, best_gaps(tuned.method, protocol.report))
 
 
-def tuned_cells(protocol: Protocol, entry: Entry, ratio: float, cells: Path) -> Iterator[Tuned]:
-    budget = entry.budget(protocol.tuning_seeds)
-
-    def measure_row() -> np.ndarray:
-        tasks = protocol.tasks(protocol.tuning_instances)
-        return np.stack([np.asarray(gaps) for gaps in grid_row(entry.method, ratio, tasks, budget, TUNING_SEED)])
-
-    name = f"{slug(entry.method.name)}-rho{ratio:g}.safetensors"
-    row = cached(cells / name, cell_key(protocol, entry, ratio, list(entry.method.sigmas)), measure_row)
-    for sigma, gaps in zip(entry.method.sigmas, row, strict=True):
-        yield Tuned(entry.method, ratio, sigma, float(gaps.mean()))
+def final_log_gaps(best_so_far: np.ndarray) -> np.ndarray:
+    """[functions, instances, seeds]"""
+    return bbob.log10_gap(best_so_far[..., -1])
 
 
-def cell_key(protocol: Protocol, entry: Entry, ratio: float, sigma: Any) -> dict[str, Any]:
-    """All that decides a cell, as JSON holds it."""
-    return json_form(
+def write_runs(protocol: BbobProtocol, measured: dict[str, Measured], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["method", "elite_ratio", "sigma0", "function", "instance", "seed", "gap"])
+        for name, (tuned, _, best) in measured.items():
+            for index in np.ndindex(best.shape[:-1]):
+                function, instance, seed = index
+                run = [protocol.functions[function], protocol.report_instances[instance], seed]
+                writer.writerow([name, *tuned.method.setting, *run, f"{best[index][-1]:.6g}"])
+
+
+def summary(protocol: BbobProtocol, measured: dict[str, Measured]) -> dict[str, Any]:
+    gaps = {name: final_log_gaps(one.best) for name, one in measured.items()}
+    per_function = {name: values.mean(axis=(1, 2)) for name, values in gaps.items()}
+    held_out = np.array([registry.row(name).split == "hold-out" for name in protocol.functions])
+    reference = next(iter(gaps))
+    ranks = ranking(per_function)
+    rows = [
         {
-            "protocol": asdict(protocol),
-            "budget": [entry.num_children, entry.num_generations],
-            "weights": entry.fingerprint,
-            "ratio": ratio,
-            "sigma": sigma,
+            "method": name,
+            "elite_ratio": tuned.method.elite_ratio,
+            "sigma0": tuned.method.sigma,
+            "tuning_score": tuned.loss,
+            "num_children": size.num_children,
+            # Runs on one instance are alike: intervals are over instances, averaged over functions and seeds.
+            "mean_log10_gap": mean_interval(gaps[name].mean(axis=(0, 2)))._asdict(),
+            "train_functions": float(per_function[name][~held_out].mean()) if (~held_out).any() else None,
+            "hold_out_functions": float(per_function[name][held_out].mean()) if held_out.any() else None,
+            "first_minus_this": mean_interval((gaps[reference] - gaps[name]).mean(axis=(0, 2)))._asdict(),
+            "functions_won_by_first": int(np.sum(per_function[reference] < per_function[name])),
+            "hold_out_won_by_first": int(np.sum((per_function[reference] < per_function[name])[held_out])),
+            "mean_rank": ranks.mean_ranks[name],
+            "per_function": dict(zip(protocol.functions, per_function[name].tolist(), strict=True)),
         }
-    )
+        for name, (tuned, size, _) in measured.items()
+    ]
+    return {
+        "protocol": json_form(asdict(protocol)),
+        "rows": rows,
+        "num_hold_out": int(held_out.sum()),
+        "friedman_p": ranks.p_value,
+        "critical_difference": ranks.critical_difference,
+    }
 
 
-def cached(file: Path, key: dict[str, Any], compute: Callable[[], np.ndarray]) -> np.ndarray:
-    if file.exists():
-        tensors, description = load_leaves(file)
-        if description == key:
-            return tensors["values"]
-    values = compute()
-    save_tree(file, {"values": values}, key)
-    return values
+def draw(protocol: BbobProtocol, measured: dict[str, Measured], report: dict[str, Any], out: Path) -> None:
+    rows = {row["method"]: row["per_function"] for row in report["rows"]}
+    splits = {
+        split: [name for name in protocol.functions if registry.row(name).split == split]
+        for split in ("train", "hold-out")
+    }
+    figures.ratio_bars(rows, "Gaussian GA", splits, out / "ratio_to_gaussian.png")
+    curves, profiles = {}, {}
+    for name, (_, size, best) in measured.items():
+        evaluations = size.num_children * np.arange(2, best.shape[-1] + 2)
+        curves[name] = (evaluations, bbob.log10_gap(best).mean(axis=(0, 1, 2)))
+        profiles[name] = (evaluations, runtime_profile(best, TARGETS))
+    figures.curves_over_evaluations(curves, "mean log10 gap of the best so far", out / "curves.png")
+    figures.curves_over_evaluations(profiles, "share of runs and targets reached", out / "profiles.png")
+    ranks = {row["method"]: row["mean_rank"] for row in report["rows"]}
+    figures.critical_difference(ranks, report["critical_difference"], out / "ranks.png")
 
 
-def slug(name: str) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
+def summary_table(report: dict[str, Any]) -> Table:
+    gap = "mean log10 gap (95 %, over instances)"
+    table = Table("method", "rho", "sigma0", gap, "train", "hold-out", "mean rank")
+    for row in sorted(report["rows"], key=lambda row: row["mean_log10_gap"]["mean"]):
+        splits = (row[split] for split in ("train_functions", "hold_out_functions"))
+        table.add_row(
+            row["method"],
+            f"{row['elite_ratio']:g}",
+            f"{row['sigma0']:g}",
+            interval_text(row["mean_log10_gap"], 3),
+            *(f"{mean:.3f}" if mean is not None else "" for mean in splits),
+            f"{row['mean_rank']:.2f}",
+        )
+    return table

@@ -5,16 +5,63 @@ functions of BBOB again for every algorithm, which takes longer than most compar
 """
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from lga.algorithms.run import Step, Trace, trace_entry
+from lga.algorithms.run import Trace, advance, trace_entry
+from lga.bench.cells import Cell
+from lga.bench.methods import Method, Size
 from lga.core.interfaces import Algorithm
+from lga.core.tree_io import Leaves
 from lga.tasks import bbob
 from lga.trials import uniform_start
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Searches on COCO instances of some functions. Equal suites give equal starting points to all methods."""
+
+    functions: tuple[str, ...]
+    instances: tuple[int, ...]
+    num_dims: int
+    num_seeds: int
+    seed: int
+
+    @property
+    def tasks(self) -> bbob.Task:
+        return instances(self.functions, self.instances, self.num_dims)
+
+
+# Making COCO's instances takes longer than a short search on them.
+instances = lru_cache(maxsize=8)(bbob.instances)
+
+
+def gap_cell(method: Method, size: Size, suite: Suite) -> Cell:
+    """The best gap so far [functions, instances, seeds, generations] of a tuned method."""
+    key = method.identity | size._asdict() | asdict(suite)
+    # Not its name: a method is found again whatever a comparison calls it.
+    label = f"{method.preset}-{method.elite_ratio:g}-{method.sigma:g}-n{size.num_children}-d{suite.num_dims}"
+    return Cell(label, key, partial(best_gaps, replace(method, name=method.preset), size, suite))
+
+
+def best_gaps(method: Method, size: Size, suite: Suite, checkpoint: Path | None = None) -> Leaves:
+    """Searches of a suite are short: they need no checkpoint."""
+    search = searches_of(replace(method, sigmas=(1.0,)), size)
+    best = search(jax.random.key(suite.seed), suite.tasks, suite.num_seeds, method.sigma).best_so_far
+    shape = (len(suite.functions), len(suite.instances), suite.num_seeds, size.num_generations)
+    return {"best_so_far": np.asarray(best).reshape(shape)}
+
+
+@lru_cache(maxsize=8)
+def searches_of(method: Method, size: Size) -> Callable[..., Trace]:
+    """Compiled once for all rates and suites."""
+    return searches(method.algorithm(size.num_children), size.num_generations)
 
 
 @jax.jit
@@ -41,42 +88,43 @@ def beginnings(keys: Key[Array, "tasks seeds"], num_children: int, num_dims: int
     return over_runs(beginning)(keys)
 
 
-def searches(
-    algorithm: Algorithm, num_seeds: int, num_generations: int
-) -> Callable[[Key[Array, ""], bbob.Task, float], Trace]:
-    """The function from a key, stacked tasks and an initial rate to a trace with leaves [tasks, seeds, generations].
+def searches(algorithm: Algorithm, num_generations: int) -> Callable[[Key[Array, ""], bbob.Task, int, float], Trace]:
+    """The function from a key, stacked tasks, a number of seeds and an initial rate to a trace.
 
-    Keys are used as `search_tasks` uses them, so both take the same steps, up to rounding.
+    Its leaves are [tasks, seeds, generations]. Keys are used as `search_tasks` uses them, so both take the same steps,
+    up to rounding.
     """
+    runs = side_by_side(algorithm)
+    entries_of = jax.jit(over_runs(trace_entry))
 
-    def init(key_data, solutions, fitness, sigma):
-        return algorithm.init(jax.random.wrap_key_data(key_data), solutions, fitness, sigma)
-
-    def ask(key_data, state):
-        return algorithm.ask(jax.random.wrap_key_data(key_data), state)
-
-    def tell(key_data, state, children, fitness):
-        told = algorithm.tell(jax.random.wrap_key_data(key_data), state, children, fitness)
-        return told, trace_entry(state, Step(told, children, fitness, None))
-
-    init_runs, ask_runs, tell_runs = (jax.jit(over_runs(step)) for step in (init, ask, tell))
-
-    def search(key: Key[Array, ""], tasks: bbob.Task, sigma: float) -> Trace:
+    def search(key: Key[Array, ""], tasks: bbob.Task, num_seeds: int, sigma: float) -> Trace:
         num_tasks, num_dims = tasks.x_opt.shape
         keys = jax.random.split(key, (num_tasks, num_seeds))
         starts, init_keys, generation_keys = beginnings(keys, algorithm.num_children, num_dims, num_generations)
         sigmas = np.full((num_tasks, num_seeds), sigma, np.float32)
-        state = init_runs(init_keys, starts, evaluate_runs(tasks, starts), sigmas)
+
+        def evaluate(_: Any, solutions: Float[Array, "tasks seeds n d"]):
+            return evaluate_runs(tasks, solutions), None
+
+        state = runs.init(init_keys, starts, evaluate_runs(tasks, starts), sigmas)
         # On the host, where an index costs no compilation.
         generation_keys, entries = np.asarray(generation_keys), []
         for t in range(num_generations):
-            key_ask, _, key_tell = np.moveaxis(generation_keys[:, :, t], 2, 0)
-            children, state = ask_runs(key_ask, state)
-            state, entry = tell_runs(key_tell, state, children, evaluate_runs(tasks, children.solutions))
-            entries.append(entry)
+            step = advance(np.moveaxis(generation_keys[:, :, t], 2, 0), runs, evaluate, state)
+            entries.append(entries_of(state, step))
+            state = step.state
         return jax.tree.map(lambda *generations: np.stack(generations, axis=-1), *entries)
 
     return search
+
+
+def side_by_side(algorithm: Algorithm) -> Algorithm:
+    """The same algorithm for runs along the axes of tasks and seeds, compiled; keys come as their data."""
+
+    def keyed(function: Callable) -> Callable:
+        return jax.jit(over_runs(lambda key_data, *rest: function(jax.random.wrap_key_data(key_data), *rest)))
+
+    return algorithm._replace(init=keyed(algorithm.init), ask=keyed(algorithm.ask), tell=keyed(algorithm.tell))
 
 
 def over_runs(function: Callable) -> Callable:

@@ -5,34 +5,34 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-SMALLEST_GAP = 1e-8
-"""Gaps below count as this: COCO's last target."""
-
-
-def log10_gaps(gaps: np.ndarray) -> np.ndarray:
-    return np.log10(np.maximum(gaps, SMALLEST_GAP))
-
 
 class Interval(NamedTuple):
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+    """No ends where there is one value."""
 
 
-def mean_interval(values: np.ndarray, confidence: float = 0.95, seed: int = 0) -> Interval:
-    """Mean with a bootstrap interval over independent values (basic percentile method)."""
+def mean_interval(values: np.ndarray, confidence: float = 0.95) -> Interval:
+    """Mean of independent values (instances, functions or seeds; paired differences between two methods) with
+    Student's interval.
+
+    It covers what it says from two values on if they are normal, as means over many runs nearly are. A percentile
+    bootstrap of 5 values covers 84 % where it says 95 %, of 10 values 90 %.
+    """
     values = np.asarray(values, float).ravel()
-    if values.size < 2 or np.ptp(values) == 0.0:
-        return Interval(float(values.mean()), float(values.mean()), float(values.mean()))
-    found = stats.bootstrap(
-        (values,),
-        np.mean,
-        confidence_level=confidence,
-        method="percentile",
-        n_resamples=4000,
-        rng=np.random.default_rng(seed),
-    )
-    return Interval(float(values.mean()), float(found.confidence_interval.low), float(found.confidence_interval.high))
+    mean = float(values.mean())
+    if values.size < 2:
+        return Interval(mean, None, None)
+    half = float(stats.t.ppf(0.5 + confidence / 2, values.size - 1) * stats.sem(values))
+    return Interval(mean, mean - half, mean + half)
+
+
+def interval_text(interval: dict[str, float | None], digits: int, signed: bool = False) -> str:
+    """mean [low, high], from what a report has of an interval."""
+    style = f"{'+' if signed else ''}.{digits}f"
+    mean, low, high = (interval[name] for name in Interval._fields)
+    return f"{mean:{style}}" if low is None or high is None else f"{mean:{style}} [{low:{style}}, {high:{style}}]"
 
 
 class Ranking(NamedTuple):

@@ -17,8 +17,7 @@ COMMANDS: Commands = {
         "comparisons",
         {
             "bbob": ("learned and hand-designed algorithms on BBOB", "bench:bbob_main"),
-            "generalisation": ("other population sizes, dimensions and horizons", "bench:generalisation_main"),
-            "additions": ("what each addition to the paper's algorithm brings", "bench:additions_main"),
+            "generalization": ("other population sizes, dimensions and horizons", "bench:generalization_main"),
             "coco": ("a learned algorithm under COCO's observer, for cocopp", "bench:coco_main"),
             "neuro": ("learned and hand-designed algorithms on neuroevolution tasks", "bench_neuro:main"),
         },

@@ -1,20 +1,18 @@
-"""`lga bench`: comparisons."""
+"""`lga bench`: comparisons. Whatever they write goes under runs/bench, unless told otherwise."""
 
 from pathlib import Path
 
 import tyro
 
-from lga.algorithms.presets import learned_ga
-from lga.bench.bbob import Protocol
+from lga.bench.bbob import BbobProtocol, compare_on_bbob
 from lga.bench.coco import CocoSettings, run_coco
-from lga.cli.devices import use_compilation_cache, use_cores
+from lga.bench.generalization import Grid, compare_budgets
+from lga.bench.methods import as_shipped
+from lga.cli.devices import use_compilation_cache
 from lga.cli.screen import table_console
-from lga.studies.additions import AdditionsConfig, additions_study
-from lga.studies.bbob import bbob_study
-from lga.studies.generalisation import Grid, generalisation_study
 from lga.weights import EVOSAX_LGA, resolve, resolve_all
 
-PAPER, COCO, GRID, ADDITIONS = Protocol(), CocoSettings(), Grid(), AdditionsConfig()
+PAPER, COCO, GRID = BbobProtocol(), CocoSettings(), Grid()
 
 
 def bbob_main(args: list[str]) -> None:
@@ -23,8 +21,8 @@ def bbob_main(args: list[str]) -> None:
 
 def run_bbob(
     weights: tuple[str, ...] = ("lga-1", "lga-paper", EVOSAX_LGA),
-    out: Path = Path("results/bbob"),
-    protocol: tyro.conf.OmitArgPrefixes[Protocol] = PAPER,
+    out: Path = Path("runs/bench/bbob"),
+    protocol: tyro.conf.OmitArgPrefixes[BbobProtocol] = PAPER,
 ) -> None:
     """Compare learned GAs with hand-designed algorithms on BBOB, by the paper's protocol.
 
@@ -34,8 +32,7 @@ def run_bbob(
         protocol: Functions, dimensions, budgets and instances.
     """
     use_compilation_cache()
-    found = resolve_all(weights, protocol.num_dims)
-    bbob_study(protocol, {name: one.theta for name, one in found.items()}, out, table_console())
+    compare_on_bbob(protocol, list(resolve_all(weights, protocol.num_dims).values()), out, table_console())
 
 
 def coco_main(args: list[str]) -> None:
@@ -44,7 +41,7 @@ def coco_main(args: list[str]) -> None:
 
 def run_under_coco(
     weights: str = "lga-1",
-    out: Path = Path("exdata/lga"),
+    out: Path = Path("runs/bench/coco/lga"),
     settings: tyro.conf.OmitArgPrefixes[CocoSettings] = COCO,
 ) -> None:
     """Run a learned GA under COCO's experiment module, for `python -m cocopp FOLDER` to compare with the archive.
@@ -56,48 +53,28 @@ def run_under_coco(
     """
     use_compilation_cache()
     console = table_console()
-    algorithm = learned_ga(weights, settings.num_children)
-    folder = run_coco(algorithm, Path(weights).stem, settings, out, console)
+    folder = run_coco(as_shipped(resolve(weights)), settings, out, console)
     console.print(f"logs in {folder}; pictures and tables: python -m cocopp {folder}")
 
 
-def generalisation_main(args: list[str]) -> None:
-    tyro.cli(run_generalisation, args=args, prog="lga bench generalisation")
+def generalization_main(args: list[str]) -> None:
+    tyro.cli(run_generalization, args=args, prog="lga bench generalization")
 
 
-def run_generalisation(
+def run_generalization(
     weights: str = "lga-1",
-    out: Path = Path("results/generalisation"),
+    out: Path = Path("runs/bench/generalization"),
     grid: tyro.conf.OmitArgPrefixes[Grid] = GRID,
 ) -> None:
     """Compare a learned GA, untuned, with the best tuned baseline for many population sizes, dimensions and horizons.
 
     Args:
-        weights: Installed name or file of the learned GA.
+        weights: Installed name or file of the learned GA, or evosax-lga.
         out: Folder of the results; what is there already is not computed again.
         grid: Cells, settings of the baselines and instances.
     """
     use_compilation_cache()
     console = table_console()
-    report = generalisation_study(grid, Path(weights).stem, resolve(weights).theta, out, console)
+    report = compare_budgets(grid, weights, out, console)
     ahead = sum(cell["minus_best_baseline"] < 0 for cell in report["cells"])
     console.print(f"ahead of the best tuned baseline in {ahead} of {len(report['cells'])} cells; pictures in {out}/")
-
-
-def additions_main(args: list[str]) -> None:
-    tyro.cli(run_additions, args=args, prog="lga bench additions")
-
-
-def run_additions(
-    runs: Path = Path("runs/additions"), out: Path = Path("results/additions"), config: AdditionsConfig = ADDITIONS
-) -> None:
-    """Train short runs with one thing changed at a time, to show what each addition to the paper's algorithm brings.
-
-    Args:
-        runs: Folder of the training runs; an interrupted one is gone on with, a finished one is not run again.
-        out: Folder of the results.
-        config: Settings that all runs share.
-    """
-    use_cores()
-    use_compilation_cache()
-    additions_study(config, runs, out, table_console())

@@ -6,11 +6,10 @@ from typing import Literal
 
 import tyro
 
-from lga.bench import neuro
+from lga.bench.network_runs import scale_of
+from lga.bench.neuro import ALGORITHMS, compare_on_task
 from lga.cli.devices import use_compilation_cache
 from lga.cli.screen import table_console
-from lga.studies.neuro import neuro_study
-from lga.weights import EVOSAX_LGA, resolve
 
 
 def main(args: list[str]) -> None:
@@ -19,14 +18,15 @@ def main(args: list[str]) -> None:
 
 def run_neuro(
     task: str,
-    algorithms: tuple[str, ...] = (*neuro.HAND_DESIGNED, EVOSAX_LGA, "lga-1"),
+    algorithms: tuple[str, ...] = ALGORITHMS,
     seeds: int = 5,
     preset: Literal["paper", "small", "smoke"] = "small",
     out: Path | None = None,
     num_children: int | None = None,
     num_generations: int | None = None,
-    sigma0: float | None = None,
-    elite_ratio: float | None = None,
+    sigmas: tuple[float, ...] = (),
+    elite_ratios: tuple[float, ...] = (),
+    tuning_seeds: int | None = None,
     full_episode_sum: bool = False,
     second_filter: int = 5,
     memory_gib: float = 2.0,
@@ -38,28 +38,26 @@ def run_neuro(
         algorithms: Names of hand-designed algorithms, evosax-lga, or installed names or files of weights.
         seeds: Runs of each algorithm.
         preset: paper is the paper's size, small takes minutes, smoke takes seconds.
-        out: Folder of the results, runs/neuro/PRESET if not given; runs that are there already are gone on with.
+        out: Folder of the results, runs/bench/neuro/PRESET if not given; runs that are there already are gone on with.
         num_children: Population size, if not the preset's.
         num_generations: Length of a run, if not the preset's.
-        sigma0: Initial mutation rate, if not the preset's.
-        elite_ratio: Parents for each child of the hand-designed algorithms, if not the preset's.
+        sigmas: Initial mutation rates, if not the preset's; every algorithm is tuned over them if they are several.
+        elite_ratios: Parents for each child of the hand-designed algorithms, if not the preset's; tuned over likewise.
+        tuning_seeds: Runs for each setting that is tuned over, with seeds that are not reported.
         full_episode_sum: Rewards count also after an episode has ended.
         second_filter: Width of the second convolution for 28 x 28 images; 3 is the paper's table, 5 its text.
         memory_gib: Budget of the members that are evaluated at once.
     """
-    scale = neuro.scale_of(task, preset)
+    scale = scale_of(task, preset)
     given = {
         "num_children": num_children,
         "num_generations": num_generations,
-        "sigma0": sigma0,
-        "elite_ratio": elite_ratio,
+        "sigmas": sigmas or None,
+        "elite_ratios": elite_ratios or None,
+        "tuning_seeds": tuning_seeds,
     }
     size = replace(scale.task, full_episode_sum=full_episode_sum, second_filter=second_filter, memory_gib=memory_gib)
     scale = replace(scale, task=size, **{name: value for name, value in given.items() if value is not None})
-    given_weights = [name for name in algorithms if name not in (*neuro.HAND_DESIGNED, EVOSAX_LGA)]
-    found = {name: resolve(name) for name in given_weights}
-    names = [found[name].name if name in found else name for name in algorithms]
-    weights = {one.name: one.theta for one in found.values()}
     use_compilation_cache()
-    folder = out or Path("runs/neuro") / preset
-    neuro_study(task, names, weights, scale, seeds, folder, table_console())
+    folder = out or Path("runs/bench/neuro") / preset
+    compare_on_task(task, algorithms, scale, seeds, folder, table_console())

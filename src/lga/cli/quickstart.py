@@ -6,10 +6,10 @@ from pathlib import Path
 
 import tyro
 
+from lga.bench.quickstart import QuickstartConfig, quickstart
 from lga.cli.devices import use_compilation_cache, use_cores
 from lga.cli.screen import table_console
 from lga.core.checks import require
-from lga.studies.quickstart import QuickstartConfig, quickstart
 
 
 def main(args: list[str]) -> None:

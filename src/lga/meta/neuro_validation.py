@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from lga.algorithms.presets import learned_ga
-from lga.neuroevolution import evolve, test_scores
+from lga.neuroevolution import evolve, scores_on_test
 from lga.operators.theta import Theta
-from lga.tasks.neuro import NeuroTask, TaskSize
+from lga.tasks.network_task import NeuroTask, TaskSize
 from lga.tasks.registry import neuro_task
 
 VALIDATION_SEED = 20_232
@@ -47,7 +47,7 @@ def elite_scorer(settings: NeuroValidation, name: str, elite_ratio: float) -> Ca
         def of_seed(key: Key[Array, ""]) -> Float[Array, ""]:
             key_run, key_test = jax.random.split(key)
             evolution = evolve(key_run, algorithm, task, settings.sigma0, settings.num_generations)
-            return test_scores(key_test, task, evolution)[0]
+            return scores_on_test(key_test, task, evolution)[0]
 
         return jnp.mean(jax.lax.map(of_seed, jax.random.split(jax.random.key(VALIDATION_SEED), NUM_SEEDS)))
 

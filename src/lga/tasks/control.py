@@ -9,8 +9,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from lga.tasks import brax_v1
+from lga.tasks.network_task import NeuroEntry, NeuroTask, TaskSize, map_members, members_at_once
 from lga.tasks.networks import Convolution, cnn, mlp
-from lga.tasks.neuro import NeuroEntry, NeuroTask, TaskSize, map_members, members_at_once
 from lga.tasks.rollout import Environment, Policy, Statistics, merged, no_statistics, play
 
 # What a step needs, in copies of what an episode carries. Compiled programs have 3 (pendulum) to 8 (Breakout) of them.

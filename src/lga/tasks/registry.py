@@ -9,7 +9,7 @@ from lga.core.checks import require_known
 from lga.core.interfaces import Evaluate
 from lga.tasks import bbob
 from lga.tasks.control import CONTROL_TASKS
-from lga.tasks.neuro import NeuroEntry, NeuroTask, TaskSize
+from lga.tasks.network_task import NeuroEntry, NeuroTask, TaskSize
 from lga.tasks.vision import VISION_TASKS
 
 

@@ -10,8 +10,8 @@ from jaxtyping import Array, Float, Int, Key, UInt8
 
 from lga.core.random import uniform_index
 from lga.tasks.data import Images, halved, load_digits, load_images
+from lga.tasks.network_task import NeuroEntry, NeuroTask, TaskSize, map_members, members_at_once
 from lga.tasks.networks import Convolution, Network, cnn
-from lga.tasks.neuro import NeuroEntry, NeuroTask, TaskSize, map_members, members_at_once
 
 NUM_CLASSES = 10
 TEST_BATCH = 500

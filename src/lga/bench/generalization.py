@@ -1,0 +1,105 @@
+"""Beyond the budgets of training: other population sizes, dimensions and horizons, beside the best tuned baseline."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+from lga.analysis import figures
+from lga.bench.cells import outcome
+from lga.bench.methods import QUICK_BASELINES, Method, Size, as_shipped
+from lga.bench.searches import Suite, gap_cell
+from lga.bench.tuning import tune
+from lga.core.tree_io import write_atomically
+from lga.tasks import bbob
+from lga.weights import resolve
+
+TUNING_SEED, REPORT_SEED = 1000, 2000
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Fewer settings and runs than in the main comparison, because there are many cells."""
+
+    functions: tuple[str, ...] = tuple(bbob.FUNCTIONS)
+    populations: tuple[int, ...] = (8, 16, 32, 64, 128, 256)
+    dims: tuple[int, ...] = (2, 5, 10, 20, 50, 100)
+    num_generations: int = 50
+    long_population: int = 32
+    long_dims: int = 20
+    long_horizon: int = 500
+    elite_ratios: tuple[float, ...] = (0.15, 0.5)
+    sigmas: tuple[float, ...] = (0.1, 0.25, 0.5, 1.0)
+    tuning_instances: tuple[int, ...] = (1,)
+    report_instances: tuple[int, ...] = (6, 7, 8)
+
+
+@dataclass(frozen=True)
+class Budget:
+    num_children: int
+    num_dims: int
+    num_generations: int
+
+
+def compare_budgets(grid: Grid, weights: str | Path, out: Path, console: Console) -> dict[str, Any]:
+    """Runs whatever is missing, then writes generalization.json and the pictures into `out`."""
+    budgets = [Budget(n, d, grid.num_generations) for n in grid.populations for d in grid.dims]
+    long = Budget(grid.long_population, grid.long_dims, grid.long_horizon)
+    curves = {}
+    for budget in track([*budgets, long], description="budgets", console=console):
+        # evosax's weights are others for long solutions.
+        ours = as_shipped(resolve(weights, budget.num_dims))
+        methods = [ours, *(method.over(grid.elite_ratios, grid.sigmas) for method in QUICK_BASELINES)]
+        curves[budget] = {method.name: best_curve(grid, budget, method, out / "cells") for method in methods}
+    name = next(iter(curves[long]))
+    report = {
+        "grid": asdict(grid),
+        "weights": name,
+        "cells": [asdict(budget) | compare(curves[budget], name) for budget in budgets],
+        "horizons": [
+            {"num_generations": t} | compare({m: curve[..., :t] for m, curve in curves[long].items()}, name)
+            for t in horizons(grid.long_horizon)
+        ],
+    }
+    write_atomically(out / "generalization.json", json.dumps(report, indent=1).encode())
+    differences = np.reshape([cell["minus_best_baseline"] for cell in report["cells"]], (len(grid.populations), -1))
+    figures.heat_map(differences, grid.populations, grid.dims, f"{name} minus best baseline", out / "heat_map.png")
+    mean_curves = {
+        m: (grid.long_population * np.arange(2, curve.shape[-1] + 2), bbob.log10_gap(curve).mean(axis=0))
+        for m, curve in curves[long].items()
+    }
+    figures.curves_over_evaluations(mean_curves, "mean log10 gap of the best so far", out / "long_horizon.png")
+    return report
+
+
+def best_curve(grid: Grid, budget: Budget, method: Method, cells: Path) -> np.ndarray:
+    """The best gap so far [runs, generations] on the report instances, with the setting that did best on the others."""
+    # The budget's population is what is compared, so methods have no population of their own here.
+    size = Size(budget.num_children, budget.num_generations)
+
+    def curves(method: Method, instances: Sequence[int], seed: int) -> np.ndarray:
+        # One instance at a time: equal shapes, so nothing is compiled twice.
+        suites = [Suite(grid.functions, (number,), budget.num_dims, 1, seed + number) for number in instances]
+        return np.concatenate(
+            [outcome(gap_cell(method, size, suite), cells)["best_so_far"][:, 0, 0] for suite in suites]
+        )
+
+    def loss(candidate: Method) -> float:
+        return float(bbob.log10_gap(curves(candidate, grid.tuning_instances, TUNING_SEED))[:, -1].mean())
+
+    return curves(tune(method, loss).method, grid.report_instances, REPORT_SEED)
+
+
+def compare(curves: dict[str, np.ndarray], name: str) -> dict[str, Any]:
+    scores = {method: float(bbob.log10_gap(curve)[:, -1].mean()) for method, curve in curves.items()}
+    best = min((method for method in scores if method != name), key=scores.__getitem__)
+    return {"mean_log10_gap": scores, "best_baseline": best, "minus_best_baseline": scores[name] - scores[best]}
+
+
+def horizons(longest: int) -> list[int]:
+    return [t for t in (10, 25, 50, 100, 200, 500, 1000) if t <= longest]

@@ -1,0 +1,48 @@
+"""The neuroevolution comparison, small."""
+
+import dataclasses
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from experiments.tables import RENDERERS
+from lga.bench.network_runs import scale_of
+from lga.bench.neuro import compare_on_task
+
+pytestmark = pytest.mark.usefixtures("ranks_promoted")
+
+
+def test_a_comparison_writes_results_curves_and_a_table(tmp_path):
+    screen = io.StringIO()
+    algorithms = ["gaussian_ga", "mr15_ga"]
+    scale = scale_of("digits", "smoke")
+    report = compare_on_task("digits", algorithms, scale, 2, tmp_path, Console(file=screen, width=160))
+    assert json.loads((tmp_path / "digits.json").read_text()) == report
+    assert (tmp_path / "digits.png").stat().st_size > 0
+    assert [row["algorithm"] for row in report["rows"]] == ["Gaussian GA", "MR-1/5 GA"]
+    for row in report["rows"]:
+        assert row["curves"]["elite"]["generations"] == [2, 3]
+        assert row["final"]["elite"]["mean"] == pytest.approx(sum(row["per_seed"]["elite"]) / 2)
+    assert "Gaussian GA" in screen.getvalue()
+    settings, _, *table = RENDERERS["neuro"](report).splitlines()
+    assert settings.startswith("1,370 weights, 2 seeds; 8 children, 3 generations")
+    assert len(table) == 2 + len(algorithms)
+    assert table[0].startswith("| algorithm | elite ratio | test accuracy of the elite (95 %, over seeds)")
+
+
+def test_a_comparison_needs_a_seed(tmp_path):
+    with pytest.raises(ValueError, match="seeds is 0"):
+        compare_on_task("digits", ["mr15_ga"], scale_of("digits", "smoke"), 0, tmp_path, Console(quiet=True))
+
+
+def test_several_settings_are_tuned_over_with_seeds_that_are_not_reported(tmp_path):
+    scale = dataclasses.replace(
+        scale_of("digits", "smoke"), sigmas=(0.01, 0.1), elite_ratios=(0.0, 0.5), tuning_seeds=1
+    )
+    report = compare_on_task("digits", ["samr_ga", "sep_cma_es"], scale, 2, tmp_path, Console(quiet=True))
+    assert [row["elite_ratio"] in options for row, options in zip(report["rows"], [(0.0, 0.5), (0.5,)], strict=True)]
+    assert all(row["sigma0"] in scale.sigmas for row in report["rows"])
+    # Four settings and two settings with one seed each, and twice the two seeds of the report.
+    assert len(list((tmp_path / "cells").iterdir())) == 4 + 2 + 2 * 2

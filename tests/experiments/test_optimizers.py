@@ -1,0 +1,83 @@
+"""The comparison with other packages counts evaluations exactly and never runs a search twice."""
+
+import json
+import shutil
+
+import pytest
+from rich.console import Console
+
+from experiments import optimizers
+from experiments.form import carry_out
+from experiments.optimizers import (
+    EXPERIMENT,
+    METHODS,
+    NEVERGRAD,
+    REPORT,
+    BudgetUsedError,
+    Counted,
+    OptimizersSettings,
+    known_runs,
+    split_of,
+)
+
+SETTINGS = OptimizersSettings(dims=(2,), instances=(16,), nevergrad_instances=(16,), functions=(1, 3))
+
+
+def study(out):
+    return carry_out("optimizers", EXPERIMENT, SETTINGS, out, Console(quiet=True)).report
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory):
+    return tmp_path_factory.mktemp("study")
+
+
+@pytest.fixture(scope="module")
+def report(out):
+    return study(out)
+
+
+def test_fourteen_of_the_functions_are_held_out():
+    splits = [split_of(function) for function in OptimizersSettings().functions]
+    assert (splits.count("hold-out"), splits.count("train")) == (14, 10)
+
+
+@pytest.mark.slow
+def test_every_method_is_measured_at_its_budgets(report):
+    rows = {(row["split"], row["budget"], row["method"]) for row in report["rows"]}
+    budgets = dict.fromkeys(METHODS, optimizers.BUDGETS) | {NEVERGRAD: SETTINGS.nevergrad_budgets}
+    assert rows == {
+        (split, b, method) for split in ("train", "hold-out") for method in METHODS for b in budgets[method]
+    }
+    assert all(row["num_searches"] == 1 for row in report["rows"])
+
+
+@pytest.mark.slow
+def test_more_evaluations_are_never_worse_for_methods_that_do_not_know_their_budget(report):
+    assert all(gaps == sorted(gaps, reverse=True) for gaps in report["runs"].values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", [REPORT, "cells"])
+def test_searches_that_were_done_are_not_run_again(out, report, monkeypatch, tmp_path, lost):
+    """The report alone is enough, and so are the cells."""
+    left = shutil.copytree(out, tmp_path / "left", ignore=shutil.ignore_patterns(lost))
+    monkeypatch.setattr(optimizers, "METHODS", dict.fromkeys(METHODS, lambda *_: pytest.fail("run again")))
+    assert study(left)["rows"] == report["rows"]
+
+
+@pytest.mark.slow
+def test_searches_with_other_weights_are_run_again(report, tmp_path):
+    changed = report | {"identities": report["identities"] | {"lga": "other weights"}}
+    (tmp_path / REPORT).write_text(json.dumps(changed))
+    known = known_runs(tmp_path / REPORT)
+    assert set(report["runs"]) - set(known) == {name for name in report["runs"] if name.startswith("lga,")}
+
+
+def test_the_gap_is_noted_at_each_budget_and_no_evaluation_is_given_away():
+    objective = Counted(function=1, instance=16, num_dims=2, budgets=(1, 2))
+    for _ in range(4):
+        objective([1.0, 1.0])
+    assert len(objective.gaps) == 2
+    with pytest.raises(BudgetUsedError):
+        objective([0.0, 0.0])

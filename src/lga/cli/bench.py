@@ -7,8 +7,9 @@ import tyro
 from lga.algorithms.presets import learned_ga
 from lga.bench.bbob import Protocol
 from lga.bench.coco import CocoSettings, run_coco
-from lga.cli.devices import use_compilation_cache, use_cores
+from lga.cli.devices import use_cores
 from lga.cli.screen import table_console
+from lga.core.compile_cache import use_compilation_cache
 from lga.studies.additions import AdditionsConfig, additions_study
 from lga.studies.bbob import bbob_study
 from lga.studies.generalisation import Grid, generalisation_study

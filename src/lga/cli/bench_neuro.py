@@ -7,8 +7,8 @@ from typing import Literal
 import tyro
 
 from lga.bench import neuro
-from lga.cli.devices import use_compilation_cache
 from lga.cli.screen import table_console
+from lga.core.compile_cache import use_compilation_cache
 from lga.studies.neuro import neuro_study
 from lga.weights import EVOSAX_LGA, resolve
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import tyro
 
-from lga.cli.devices import use_compilation_cache, use_cores
+from lga.cli.devices import use_cores
 from lga.cli.screen import table_console
 from lga.core.checks import require
+from lga.core.compile_cache import use_compilation_cache
 from lga.studies.quickstart import QuickstartConfig, quickstart
 
 

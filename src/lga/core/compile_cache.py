@@ -15,7 +15,7 @@ LEAST_SECONDS = 0.1
 
 def use_compilation_cache() -> None:
     """JAX keeps compiled programs in the user's cache folder, for this process as a whole."""
-    if os.environ.get(SWITCH, "1") == "0" or jax.config.jax_compilation_cache_dir:
+    if os.environ.get(SWITCH, "1") == "0" or getattr(jax.config, "jax_compilation_cache_dir", None):
         return
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lga" / "compiled"
     try:

@@ -68,7 +68,7 @@ class Loop:
         with interrupts_deferred():
             self.save()
         if self.progress is not None:
-            self.progress.close(*self.figures())
+            self.progress(self.summary(), self.options.max_evaluations, is_last=True)
 
     def generation(self, evaluator: Evaluator) -> None:
         self.state = open_generation(self.search, self.state)
@@ -81,7 +81,7 @@ class Loop:
             self.stop = self.reason()
             self.save()
         if self.progress is not None:
-            self.progress(*self.figures())
+            self.progress(self.summary(), self.options.max_evaluations)
         if self.callback is not None and self.callback(self.summary()) and self.stop is None:
             self.stop = Stop.CALLBACK
 
@@ -163,11 +163,6 @@ class Loop:
 
     # What is told.
 
-    def figures(self) -> tuple[int, int | None, float, int, int]:
-        summary = self.summary()
-        failures = sum(summary.failures.values())
-        return summary.nfev, self.options.max_evaluations, summary.fun, failures, summary.popsize
-
     def summary(self) -> OptimizeResult:
         """The result so far, without what is costly to make."""
         state, best = self.state, self.state.best
@@ -191,8 +186,8 @@ class Loop:
             kind, text = examples[0] if examples else ("missing", "nothing was evaluated")
             message += f"; no evaluation succeeded, the first failed with {kind}: {text}"
         missed = self.options.target is not None and stop is not Stop.TARGET
-        result = self.summary()
-        result.update(
+        return OptimizeResult(
+            **self.summary(),
             success=best.count > 0 and not missed and stop is not Stop.INTERRUPT,
             status=stop.status,
             message=message,
@@ -203,7 +198,6 @@ class Loop:
             chosen=self.how_chosen(),
             seed=self.options.seed,
         )
-        return result
 
     def how_chosen(self) -> str:
         if not self.options.reevaluate:

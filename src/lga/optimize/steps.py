@@ -35,7 +35,7 @@ def open_generation(search: Search, state: SearchState) -> SearchState:
     else:
         children, algorithm = search.programs(state.restarts).ask(step_key(search, state, "ask"), run.algorithm)
         run = replace(run, children=children, algorithm=algorithm)
-        coordinates = space.reflect(children.solutions)
+        coordinates = space.reflect(np.asarray(children.solutions))
     solutions = space.decode(coordinates)
     if x0 is not None and state.generation == 0:
         solutions[0] = x0
@@ -152,9 +152,11 @@ def marked(run: Run) -> Run:
 
 def stagnates(search: Search, run: Run) -> bool:
     """A run that no longer improves, or whose mutations have become too small to move anything."""
-    has_rate = run.children is not None and search.options.algorithm != "random_search"
-    too_small = has_rate and float(np.max(run.children.sigma)) < SMALLEST_RATE
-    return run.waited >= 40 + 4 * search.space.num_dims or too_small
+    if run.waited >= 40 + 4 * search.space.num_dims:
+        return True
+    if run.children is None or search.options.algorithm == "random_search":
+        return False
+    return bool(np.max(run.children.sigma) < SMALLEST_RATE)
 
 
 def restarted(search: Search, state: SearchState) -> SearchState:

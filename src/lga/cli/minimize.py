@@ -145,7 +145,7 @@ class Command:
             try:
                 printed, complaint = process.communicate(timeout=self.timeout)
             except BaseException as error:
-                end_all(process)
+                os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
                 if isinstance(error, subprocess.TimeoutExpired):
                     raise TimeoutError(f"no value after {self.timeout:g} s") from None
                 raise
@@ -155,14 +155,6 @@ class Command:
         if value is None:
             raise RuntimeError(f"{shlex.join(words)} printed no number: {printed.strip()[-400:]!r}")
         return value
-
-
-def end_all(process: subprocess.Popen) -> None:
-    """A process and, where the system has groups of processes, what it started."""
-    if hasattr(os, "killpg"):
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
 
 
 def last_number(printed: str) -> float | None:

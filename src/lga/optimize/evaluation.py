@@ -32,7 +32,8 @@ UNSENDABLE = (PicklingError, AttributeError, TypeError, ModuleNotFoundError)
 class Evaluator(Protocol):
     def __call__(self, solutions: np.ndarray, record: Record, deadline: float | None) -> None: ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Gives back what was taken; here nothing."""
 
 
 def make_evaluator(fun: Objective, search: Search) -> Evaluator:
@@ -53,7 +54,7 @@ def is_over(deadline: float | None) -> bool:
     return deadline is not None and time.monotonic() >= deadline
 
 
-class InProcess:
+class InProcess(Evaluator):
     """One call after the other."""
 
     def __init__(self, fun: Objective):
@@ -65,11 +66,8 @@ class InProcess:
                 return
             record(position, call(self.fun, solution))
 
-    def close(self) -> None:
-        pass
 
-
-class Vectorized:
+class Vectorized(Evaluator):
     """All solutions in one call. If that fails, none has a value, though some may be innocent."""
 
     def __init__(self, fun: Objective):
@@ -91,9 +89,6 @@ class Vectorized:
         if len(solutions) > 1:
             logger.warning("A call with %d solutions failed (%s); each is tried alone.", len(solutions), problem.text)
         return [problem._replace(shared=len(solutions) > 1)] * len(solutions)
-
-    def close(self) -> None:
-        pass
 
 
 class OnExecutor:

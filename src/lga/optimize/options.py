@@ -121,12 +121,11 @@ def make_search(options: SearchOptions) -> Search:
 
 def checked_limits(options: SearchOptions, num_dims: int) -> dict[str, Any]:
     limits = {name: getattr(options, name) for name in LIMITS}
-    for name in ("max_evaluations", "max_seconds", "patience"):
-        require(limits[name] is None or limits[name] > 0, f"{name} is {limits[name]}, but must be more than 0.")
-    for name in ("max_evaluations", "patience"):
-        limit = limits[name]
-        require(limit is None or int(limit) == limit, f"{name} is {limit}, but must be a whole number.")
-        limits[name] = None if limit is None else int(limit)
+    for name, kind in (("max_evaluations", int), ("max_seconds", float), ("patience", int)):
+        if (limit := limits[name]) is not None:
+            require(limit > 0, f"{name} is {limit}, but must be more than 0.")
+            require(kind(limit) == limit, f"{name} is {limit}, but must be a whole number.")
+            limits[name] = kind(limit)
     unlimited = all(limit is None for limit in limits.values())
     return limits | ({"max_evaluations": EVALUATIONS_PER_VARIABLE * num_dims} if unlimited else {})
 

@@ -1,5 +1,6 @@
 """Tables that a search keeps: its course, and what it knows of noisy elites."""
 
+import jax
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -42,7 +43,7 @@ class Elites:
 
 
 def taken(elites: Elites, rows) -> Elites:
-    return Elites(*(getattr(elites, name)[rows] for name in ("coordinates", "solutions", "count", "mean", "squares")))
+    return jax.tree.map(lambda column: column[rows], elites)
 
 
 def with_values(elites: Elites, coordinates: np.ndarray, solutions: np.ndarray, values: np.ndarray) -> Elites:
@@ -51,21 +52,15 @@ def with_values(elites: Elites, coordinates: np.ndarray, solutions: np.ndarray, 
     finite = np.flatnonzero(np.isfinite(values))
     rows = [names.setdefault(coordinates[row].tobytes(), len(names)) for row in finite]
     new = [row for at, row in enumerate(finite) if rows[at] >= len(elites.mean) and rows.index(rows[at]) == at]
-    count, mean, squares = (
-        np.concatenate([old, np.zeros(len(new), old.dtype)]) for old in (elites.count, elites.mean, elites.squares)
-    )
+    more = np.zeros(len(new), int)
+    count, mean, squares = (np.concatenate([old, more]) for old in (elites.count, elites.mean, elites.squares))
     for row, value in zip(rows, values[finite].tolist(), strict=True):
         count[row] += 1
         change = value - mean[row]
         mean[row] += change / count[row]
         squares[row] += change * (value - mean[row])
-    return Elites(
-        np.concatenate([elites.coordinates, coordinates[new]]),
-        np.concatenate([elites.solutions, solutions[new]]),
-        count,
-        mean,
-        squares,
-    )
+    all_coordinates = np.concatenate([elites.coordinates, coordinates[new]])
+    return Elites(all_coordinates, np.concatenate([elites.solutions, solutions[new]]), count, mean, squares)
 
 
 def places(elites: Elites) -> dict[bytes, int]:

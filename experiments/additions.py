@@ -11,7 +11,8 @@ from rich.table import Table
 
 from experiments.form import Experiment, Outcome
 from lga.analysis import figures
-from lga.cli.devices import use_compilation_cache, use_cores
+from lga.cli.devices import use_cores
+from lga.core.compile_cache import use_compilation_cache
 from lga.meta.config import PRESETS, MetaConfig
 from lga.meta.run_directory import FINAL, read_metrics
 from lga.meta.train import train

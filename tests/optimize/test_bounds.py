@@ -65,6 +65,16 @@ def test_bounds_are_never_violated(drawn, with_sigma, data):
     assert np.isfinite(first).all()
 
 
+@settings(max_examples=300)
+@given(st.lists(variables(), min_size=1, max_size=4), st.data())
+def test_what_was_reflected_stays_where_it_is(drawn, data):
+    low, high, integer, log, x0, sigma0 = map(list, zip(*drawn, strict=True))
+    space = make_space(list(zip(low, high, strict=True)), x0, sigma0, integer, log)
+    z = np.array(data.draw(st.lists(st.lists(coordinates, min_size=len(low), max_size=len(low)), min_size=1)))
+    once = space.reflect(z)
+    np.testing.assert_array_equal(space.reflect(once), once)
+
+
 @given(st.lists(variables(), min_size=2, max_size=2), st.integers(0, 1000))
 def test_a_search_never_leaves_its_bounds(drawn, seed):
     low, high, integer, log, x0, sigma0 = map(list, zip(*drawn, strict=True))

@@ -102,7 +102,7 @@ def test_a_saved_optimizer_continues_bit_by_bit(algorithm, tmp_path):
         rest = optimizer.ask()
         optimizer.tell(rest, [sphere(row) for row in rest])
     same_search(told(straight, 5), told(loaded, 5))
-    np.testing.assert_array_equal(straight.history.rows, loaded.history.rows)
+    np.testing.assert_array_equal(straight.state.history, loaded.state.history)
     assert straight.failures == loaded.failures
 
 
@@ -121,7 +121,7 @@ def test_another_file_is_refused(tmp_path):
 def test_stagnation_restarts_with_a_larger_population():
     optimizer = lga.Optimizer([(-5, 5)], seed=0, popsize=4)
     sizes = set()
-    while optimizer.restarts_done < 2:
+    while optimizer.state.restarts < 2:
         x = optimizer.ask()
         sizes.add(len(x))
         optimizer.tell(x, [steps(row) for row in x])

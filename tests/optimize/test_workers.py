@@ -228,7 +228,7 @@ def test_a_pool_can_be_used_again_after_it_ran_out_of_time():
         ({"workers": "two"}, "executor with a submit method"),
         ({"timeout": -1.0}, "timeout is -1.0"),
         ({"vectorized": True, "workers": 2}, "one call"),
-        ({"jit": True, "timeout": 1.0}, "one program"),
+        ({"jit": True, "timeout": 1.0}, "one call"),
     ],
 )
 def test_mistakes_are_named(arguments, complaint):

@@ -1,6 +1,7 @@
 """`lga minimize`: for people with a program, or with a Python function and no wish to write a loop."""
 
 import importlib
+import inspect
 import json
 import logging
 import os
@@ -13,12 +14,15 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import tyro
 
 from lga.core.checks import require
+from lga.optimize.minimize import minimize, run_search
+from lga.optimize.options import SearchOptions
 
 
 class Variable(NamedTuple):
@@ -29,39 +33,9 @@ class Variable(NamedTuple):
     log: bool
 
 
-def main(args: list[str]) -> None:
-    tyro.cli(run_minimize, args=args, prog="lga minimize")
-
-
-def run_minimize(
-    command: str | None = None,
-    python: str | None = None,
-    bounds: tuple[str, ...] = (),
-    bounds_file: Path | None = None,
-    x0: tuple[float, ...] | None = None,
-    sigma0: tuple[float, ...] | None = None,
-    popsize: int | None = None,
-    max_evaluations: int | None = None,
-    max_seconds: float | None = None,
-    target: float | None = None,
-    patience: int | None = None,
-    direction: Literal["minimize", "maximize"] = "minimize",
-    seed: int | None = None,
-    workers: int = 1,
-    timeout: float | None = None,
-    on_error: Literal["penalise", "retry", "raise"] = "penalise",
-    reevaluate: int = 0,
-    checkpoint: Path | None = None,
-    algorithm: str = "lga",
-    weights: str | None = None,
-    restarts: int | None = None,
-    progress: bool = True,
-    out: Path | None = None,
-) -> None:
-    """Minimise what a command prints, or what a Python function returns. The result is JSON on standard output.
-
-    A variable is written NAME=LOW:HIGH, with :int or :log or both behind it, as in `lr=1e-5:0.1:log layers=1:8:int`.
-    An end may be left out. In a file, such words are separated by white space, and # begins a comment.
+@dataclass(frozen=True)
+class Arguments(SearchOptions):
+    """The options of a search as words on a command line, and where the objective is.
 
     Args:
         command: Program to run, with {NAME} for each variable, as in "./simulate {x} {y}". It is started without a
@@ -69,70 +43,68 @@ def run_minimize(
         python: The objective as MODULE:FUNCTION; modules of the current folder are found too.
         bounds: The variables. NAME= may be left out: the names are then x0, x1, …
         bounds_file: File with the variables.
-        x0: A point to start from.
-        sigma0: Deviation of the first population around x0, one number or one for each variable.
-        popsize: Solutions a generation.
-        max_evaluations: Budget of evaluations; 1000 for each variable if no limit is given.
-        max_seconds: Budget of time.
-        target: Stop at a value as good as this.
-        patience: Stop after as many generations without improvement.
-        direction: Whether small or large values are good.
-        seed: Equal seeds give equal results.
-        workers: Evaluations that run at once.
-        timeout: Seconds that one evaluation may take.
-        on_error: What a failed evaluation leads to.
-        reevaluate: For noisy values: how many of the best are evaluated again in each generation.
-        checkpoint: File to continue from, written after each generation.
-        algorithm: lga, or any preset.
-        weights: Installed weights or a file, for learned algorithms.
-        restarts: How often a search that stagnates may start anew.
-        progress: Whether to tell on standard error how it is going.
         out: File for the result, instead of standard output.
+        workers: Evaluations that run at once.
     """
-    from lga.optimize.minimize import minimize
 
-    require((command is None) != (python is None), "either command or python must be given, and not both.")
+    command: str | None = None
+    python: str | None = None
+    bounds: tuple[str, ...] = ()
+    bounds_file: Path | None = None
+    x0: tuple[float, ...] | None = None
+    sigma0: tuple[float, ...] | None = None
+    direction: Literal["minimize", "maximize"] = "minimize"
+    on_error: Literal["penalize", "retry", "raise"] = "penalize"
+    workers: int = 1
+    weights: str | None = None
+    progress: bool = True
+    integrality: tyro.conf.Suppress[None] = None
+    log_scale: tyro.conf.Suppress[None] = None
+    vectorized: tyro.conf.Suppress[bool] = False
+    jit: tyro.conf.Suppress[bool] = False
+    out: Path | None = None
+
+
+# All other options are explained once, where Python users find them; of two explanations the last one is shown.
+Arguments.__doc__ = str(minimize.__doc__).split("Returns:")[0] + str(Arguments.__doc__).split("Args:")[1]
+
+
+def main(args: list[str]) -> None:
+    """Minimise what a command prints, or what a Python function returns. The result is JSON on standard output.
+
+    A variable is written NAME=LOW:HIGH, with :int or :log or both behind it, as in `lr=1e-5:0.1:log layers=1:8:int`.
+    An end may be left out. In a file, such words are separated by white space, and # begins a comment.
+    """
+    run_minimize(tyro.cli(Arguments, args=args, prog="lga minimize", description=inspect.getdoc(main)))
+
+
+def run_minimize(given: Arguments) -> None:
+    require((given.command is None) != (given.python is None), "either command or python must be given, and not both.")
     logging.basicConfig(format="lga: %(message)s", level=logging.WARNING)
-    variables = parse_variables(bounds, bounds_file)
+    variables = parse_variables(given.bounds, given.bounds_file)
+    options = SearchOptions(**{field.name: getattr(given, field.name) for field in fields(SearchOptions)})
+    options = replace(
+        options,
+        bounds=[(variable.low, variable.high) for variable in variables],
+        integrality=[variable.integer for variable in variables],
+        log_scale=[variable.log for variable in variables],
+    )
     fun: Callable[[Any], Any]
-    if command is not None:
-        fun = Command(command, variables, timeout)
+    if given.command is not None:
+        fun = Command(given.command, variables, given.timeout)
         # The command is a process of its own, so threads are enough to run several at once.
-        evaluation = nullcontext(1) if workers == 1 else ThreadPoolExecutor(workers)
-        timeout = None
+        evaluation = nullcontext(1) if given.workers == 1 else ThreadPoolExecutor(given.workers)
+        options = replace(options, timeout=None)
     else:
-        fun = find_function(str(python))
-        evaluation = nullcontext(workers)
-    with evaluation as at_once:
-        result = minimize(
-            fun,
-            [(variable.low, variable.high) for variable in variables],
-            x0=x0,
-            sigma0=sigma0,
-            popsize=popsize,
-            max_evaluations=max_evaluations,
-            max_seconds=max_seconds,
-            target=target,
-            patience=patience,
-            direction=direction,
-            seed=seed,
-            integrality=[variable.integer for variable in variables],
-            log_scale=[variable.log for variable in variables],
-            workers=at_once,
-            timeout=timeout,
-            on_error=on_error,
-            reevaluate=reevaluate,
-            checkpoint=checkpoint,
-            algorithm=algorithm,
-            weights=weights,
-            restarts=restarts,
-            progress=progress,
-        )
+        fun = find_function(str(given.python))
+        evaluation = nullcontext(given.workers)
+    with evaluation as workers:
+        result = run_search(fun, replace(options, workers=workers))
     report = as_json(result, variables)
-    if out is None:
+    if given.out is None:
         print(report)
     else:
-        out.write_text(report + "\n")
+        given.out.write_text(report + "\n")
 
 
 def as_json(result: Any, variables: list[Variable]) -> str:
@@ -173,7 +145,7 @@ class Command:
             try:
                 printed, complaint = process.communicate(timeout=self.timeout)
             except BaseException as error:
-                os.killpg(process.pid, signal.SIGKILL)
+                os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
                 if isinstance(error, subprocess.TimeoutExpired):
                     raise TimeoutError(f"no value after {self.timeout:g} s") from None
                 raise

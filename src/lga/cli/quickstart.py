@@ -7,7 +7,8 @@ from pathlib import Path
 import tyro
 
 from lga.bench.quickstart import QuickstartConfig, quickstart
-from lga.cli.devices import use_compilation_cache, use_cores
+from lga.cli.devices import use_cores
+from lga.core.compile_cache import use_compilation_cache
 from lga.cli.screen import table_console
 from lga.core.checks import require
 

@@ -11,8 +11,9 @@ import tyro
 from rich.console import Console
 
 from lga.analysis import figures
-from lga.cli.devices import use_compilation_cache, use_cores
+from lga.cli.devices import use_cores
 from lga.core.checks import require
+from lga.core.compile_cache import use_compilation_cache
 from lga.meta.config import PRESETS, MetaConfig
 from lga.meta.live import LiveReport
 from lga.meta.run_directory import BEST, CURVES, read_metrics, saved_config

@@ -111,7 +111,7 @@ def anytime() -> Judge:
         return best, jnp.where(t <= jnp.maximum(ends, 0), best, marks)
 
     def verdict(judged):
-        return 10.0 ** jnp.mean(log10_gaps(judged[1]))
+        return 10.0 ** jnp.mean(bbob.log10_gap(judged[1]))
 
     return Judge(lambda: (jnp.asarray(jnp.inf), jnp.full(3, jnp.inf)), see, verdict)
 
@@ -142,13 +142,9 @@ def failures_last(
     return jnp.where(finite, scores, jnp.max(scores) + 1.0)
 
 
-def log10_gaps(gaps: Float[Array, "*some"]) -> Float[Array, "*some"]:
-    return jnp.log10(jnp.maximum(gaps, 1e-8))
-
-
 def soft_z_score(verdicts: Float[Array, " m"]) -> Float[Array, " m"]:
     """Orders of magnitude from the mean, in units of their deviation and a third of an order."""
-    magnitudes = log10_gaps(verdicts)
+    magnitudes = bbob.log10_gap(verdicts)
     return (magnitudes - jnp.mean(magnitudes)) / (jnp.std(magnitudes) + 0.3)
 
 
@@ -158,8 +154,8 @@ def rank_of_verdicts(verdicts: Float[Array, " m"]) -> Float[Array, " m"]:
 
 NORMALIZE = {
     "z_score": partial(failures_last, z_score),
-    "log_z_score": partial(failures_last, lambda verdicts: z_score(log10_gaps(verdicts))),
-    "log": partial(failures_last, log10_gaps),
+    "log_z_score": partial(failures_last, lambda verdicts: z_score(bbob.log10_gap(verdicts))),
+    "log": partial(failures_last, bbob.log10_gap),
     "soft": partial(failures_last, soft_z_score),
     "rank": rank_of_verdicts,
 }

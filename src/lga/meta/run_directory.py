@@ -1,10 +1,14 @@
 """The folder of a training run: settings, metrics, checkpoint and weights, each written whole or not at all."""
 
-import fcntl
 import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # Windows: there the folder is not locked.
 
 from lga.core.checks import require
 from lga.core.tree_io import differences, filled, load_leaves, save_tree, sentence, shapes, write_atomically
@@ -23,7 +27,8 @@ class RunDirectory:
         self.config = config
         self._lock = open(path / LOCK, "w")  # noqa: SIM115 (held for the life of the run)
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if fcntl is not None:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             self._lock.close()
             raise ValueError(f"directory is {str(path)!r}, but another run is at work there.") from None

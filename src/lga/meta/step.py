@@ -11,8 +11,9 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float, Int
 
 from lga.meta.config import MetaConfig, Scale
-from lga.meta.objective import Trial, candidate_verdicts, log10_gaps, meta_fitness, sample_trials
+from lga.meta.objective import Trial, candidate_verdicts, meta_fitness, sample_trials
 from lga.meta.optimizers import MetaOptimizer
+from lga.tasks import bbob
 
 # Candidates that are worked on at once: enough to fill the vector lanes, few enough to stay in the cache.
 LARGEST_CHUNK = 64
@@ -109,7 +110,7 @@ def meta_step(
         fitness = meta_fitness(verdicts, config.normalization, config.aggregation)
         state = optimizer.tell(key_tell, state, candidates, fitness)
         figures = {
-            "median_log10_outcome": jnp.nanmedian(log10_gaps(verdicts)),
+            "median_log10_outcome": jnp.nanmedian(bbob.log10_gap(verdicts)),
             "failed_outcomes": jnp.mean(~jnp.isfinite(verdicts)),
             "spread_of_fitness": jnp.std(fitness),
             "norm_of_centre": jnp.linalg.norm(optimizer.centre(state)),

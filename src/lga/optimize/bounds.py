@@ -21,7 +21,9 @@ BAND = 1.0
 """How far a coordinate may lie beyond an edge. Without it a steep variable on its bound can only get worse by mutation,
 so the rate shrinks and the other variables stand still; optima on a bound or in a corner are then hardly found."""
 LARGEST_COORDINATE = 1e30
-"""Where a variable has no bound, its coordinate still has one, so that it stays a float32."""
+"""Where a variable has no bound, its coordinate still has one, so that it stays within its precision."""
+PRECISION = np.float32
+"""Of coordinates, and of values as the algorithm sees them."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Space:
         turn = np.mod(beyond, np.where(width > 0.0, 2.0 * width, 1.0))
         back = np.where(width > 0.0, np.minimum(turn, 2.0 * width - turn), 0.0)
         folded = start + np.where(z < low, back, -back)
-        return np.clip(folded, -LARGEST_COORDINATE, LARGEST_COORDINATE).astype(np.float32)
+        return np.clip(folded, -LARGEST_COORDINATE, LARGEST_COORDINATE).astype(PRECISION)
 
     def first_population(self, generator: np.random.Generator, size: int) -> Float[np.ndarray, "n d"]:
         """Coordinates of a first population: uniform in the box, or normal around x0 where sigma0 was given."""
@@ -180,7 +182,7 @@ def parse_bounds(bounds: Any, num_dims: int | None) -> tuple[Float[np.ndarray, "
 
 
 def flags(argument: str, value: Any, num_dims: int) -> Bool[np.ndarray, " d"]:
-    """One truth value a variable; one for all may be given."""
+    """One truth value per variable; one for all may be given."""
     if value is None:
         return np.zeros(num_dims, bool)
     given = np.asarray(value)
@@ -192,7 +194,7 @@ def flags(argument: str, value: Any, num_dims: int) -> Bool[np.ndarray, " d"]:
 
 
 def deviations(sigma0: float | Sequence[float | None] | Any, num_dims: int) -> Float[np.ndarray, " d"]:
-    """One deviation a variable; NaN where none was given."""
+    """One deviation per variable; NaN where none was given."""
     if sigma0 is None:
         return np.full(num_dims, np.nan)
     given = np.asarray([np.nan if one is None else one for one in np.atleast_1d(np.asarray(sigma0, object))], float)

@@ -9,13 +9,14 @@ import logging
 import os
 import time
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
 from pickle import PicklingError
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from lga.core.checks import require
+from lga.optimize.objectives import compiled_objective
+from lga.optimize.options import Search
 from lga.optimize.parcel import HOW_TO_PASS, ObjectiveError, require_picklable
 from lga.optimize.processes import ProcessPool, Record
 from lga.optimize.worker import Outcome, call, call_within, failed, judge
@@ -31,36 +32,29 @@ UNSENDABLE = (PicklingError, AttributeError, TypeError, ModuleNotFoundError)
 class Evaluator(Protocol):
     def __call__(self, solutions: np.ndarray, record: Record, deadline: float | None) -> None: ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Gives back what was taken; here nothing."""
 
 
-def make_evaluator(
-    fun: Objective, workers: int | Executor | Any = 1, timeout: float | None = None, vectorized: bool = False
-) -> Evaluator:
-    """The evaluator that the arguments ask for."""
-    require(timeout is None or timeout > 0.0, f"timeout is {timeout}, but must be more than 0 seconds.")
-    if vectorized:
-        require(
-            workers == 1 and timeout is None,
-            "vectorized is True, so all solutions are one call, but workers and timeout are for single ones.",
-        )
+def make_evaluator(fun: Objective, search: Search) -> Evaluator:
+    """The evaluator that the options ask for."""
+    options = search.options
+    if options.jit:
+        return Vectorized(compiled_objective(fun, search.space, options.vectorized))
+    if options.vectorized:
         return Vectorized(fun)
-    if not isinstance(workers, int):
-        require(
-            callable(getattr(workers, "submit", None)),
-            f"workers is {workers!r}, but must be a number of processes or an executor with a submit method.",
-        )
-        return OnExecutor(fun, workers, timeout)
-    require(workers >= 1, f"workers is {workers}, but must be at least 1.")
+    if not isinstance(options.workers, int):
+        return OnExecutor(fun, options.workers, options.timeout)
     # Only a process can be stopped whatever it is doing.
-    return InProcess(fun) if workers == 1 and timeout is None else ProcessPool(fun, workers, timeout)
+    in_process = options.workers == 1 and options.timeout is None
+    return InProcess(fun) if in_process else ProcessPool(fun, options.workers, options.timeout)
 
 
 def is_over(deadline: float | None) -> bool:
     return deadline is not None and time.monotonic() >= deadline
 
 
-class InProcess:
+class InProcess(Evaluator):
     """One call after the other."""
 
     def __init__(self, fun: Objective):
@@ -72,19 +66,17 @@ class InProcess:
                 return
             record(position, call(self.fun, solution))
 
-    def close(self) -> None:
-        pass
 
-
-class Vectorized:
-    """All solutions in one call. If that fails, each is a call of its own, so that the others need not suffer."""
+class Vectorized(Evaluator):
+    """All solutions in one call. If that fails, none has a value, though some may be innocent."""
 
     def __init__(self, fun: Objective):
         self.fun = fun
 
     def __call__(self, solutions: np.ndarray, record: Record, deadline: float | None) -> None:
-        for position, outcome in enumerate(self.outcomes(solutions)):
-            record(position, outcome)
+        if len(solutions) and not is_over(deadline):
+            for position, outcome in enumerate(self.outcomes(solutions)):
+                record(position, outcome)
 
     def outcomes(self, solutions: np.ndarray) -> list[Outcome]:
         try:
@@ -94,13 +86,9 @@ class Vectorized:
             problem = failed("wrong_type", f"{len(solutions)} solutions gave values of shape {values.shape}")
         except (Exception, SystemExit) as error:
             problem = failed("exception", f"{type(error).__name__}: {error}")
-        if len(solutions) == 1:
-            return [problem]
-        logger.warning("A call with %d solutions failed (%s); they are tried one by one.", len(solutions), problem.text)
-        return [self.outcomes(solution[None])[0] for solution in solutions]
-
-    def close(self) -> None:
-        pass
+        if len(solutions) > 1:
+            logger.warning("A call with %d solutions failed (%s); each is tried alone.", len(solutions), problem.text)
+        return [problem._replace(shared=len(solutions) > 1)] * len(solutions)
 
 
 class OnExecutor:

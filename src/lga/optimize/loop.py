@@ -1,4 +1,4 @@
-"""The loop of `minimize`: evaluates what the optimiser asks for until there is a reason to stop."""
+"""The loop of `minimize`: evaluates what is asked for until there is a reason to stop."""
 
 import contextlib
 import logging
@@ -8,21 +8,22 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from enum import Enum
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from scipy.optimize import OptimizeResult
 
-from lga.optimize import storage
+from lga.core.checks import require
+from lga.core.tree_io import Leaves, differences, sentence
 from lga.optimize.evaluation import Evaluator, is_over
-from lga.optimize.optimizer import Optimizer, attempts
+from lga.optimize.options import Search
 from lga.optimize.progress import ProgressLine
+from lga.optimize.records import columns
+from lga.optimize.state import SearchState, first_state, restored, save_state
+from lga.optimize.steps import complete, give_up, note, open_generation, population
 from lga.optimize.worker import FAILURES, Outcome
 
 logger = logging.getLogger("lga.optimize")
 
-ON_ERROR = ("penalise", "retry", "raise")
 # A checkpoint is written after each generation, and within long ones as often as this.
 SECONDS_BETWEEN_CHECKPOINTS = 5.0
 
@@ -46,33 +47,15 @@ class Stop(Enum):
         self.status, self.message, self.is_final = status, message, is_final
 
 
-class Limits(NamedTuple):
-    max_evaluations: int | None
-    deadline: float | None
-    """By the monotonic clock."""
-    target: float | None
-    patience: int | None
-
-
 class Loop:
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        limits: Limits,
-        *,
-        on_error: str,
-        callback: Callable[[OptimizeResult], Any] | None,
-        progress: ProgressLine | None,
-        checkpoint: Path | None,
-        identity: dict[str, Any],
-    ):
-        self.optimizer, self.limits = optimizer, limits
-        self.on_error, self.callback, self.progress, self.checkpoint = on_error, callback, progress, checkpoint
-        # Time is not a part: how long a search is allowed to take may change from call to call.
-        outcome_limits = {name: value for name, value in limits._asdict().items() if name != "deadline"}
-        self.identity = identity | outcome_limits | {"on_error": on_error}
+    """The state on its way, and what the loop itself remembers: why it stops, when it saved, what it reported."""
+
+    def __init__(self, search: Search, fun_name: str, deadline: float | None, callback: Callable | None):
+        self.search, self.options, self.callback = search, search.options, callback
+        self.fun_name, self.deadline = fun_name, deadline
+        self.state: SearchState = first_state(search)
+        self.progress = ProgressLine() if self.options.progress else None
         self.stop: Stop | None = None
-        self.waited = 0
         self.saved_at = time.monotonic()
         self.reported: set[str] = set()
 
@@ -82,186 +65,146 @@ class Loop:
                 self.generation(evaluator)
         except KeyboardInterrupt:
             self.stop = Stop.INTERRUPT
-        assert self.stop is not None
         with interrupts_deferred():
-            if self.stop.is_final:
-                self.optimizer.stop_here()
-                self.save()
-            else:
-                # A continuation needs the open generation with all values that are known.
-                self.save()
-                self.optimizer.stop_here()
+            self.save()
         if self.progress is not None:
-            self.progress.close(*self.figures())
+            self.progress(self.summary(), self.options.max_evaluations, is_last=True)
 
     def generation(self, evaluator: Evaluator) -> None:
-        with interrupts_deferred():
-            self.optimizer.open_generation()
+        self.state = open_generation(self.search, self.state)
         self.evaluate(evaluator)
-        if self.optimizer.missing:
-            self.stop = Stop.TIME if is_over(self.limits.deadline) else Stop.BUDGET
+        if self.state.pending.missing:
+            self.stop = Stop.TIME if is_over(self.deadline) else Stop.BUDGET
             return
         with interrupts_deferred():
-            before = self.optimizer.found
-            self.optimizer.complete()
-            self.waited = 0 if self.optimizer.found < before else self.waited + 1
+            self.state = complete(self.search, self.state)
             self.stop = self.reason()
             self.save()
         if self.progress is not None:
-            self.progress(*self.figures())
+            self.progress(self.summary(), self.options.max_evaluations)
         if self.callback is not None and self.callback(self.summary()) and self.stop is None:
             self.stop = Stop.CALLBACK
 
     def evaluate(self, evaluator: Evaluator) -> None:
-        """Outcomes for as much of the open generation as the budget allows."""
-        missing = self.optimizer.missing
-        positions = missing[: self.budget_left(len(missing))]
-        failures: dict[int, Outcome] = {}
+        """Outcomes for as much of the open generation as the budget allows: first attempts, then second ones."""
+        fresh = self.waiting(tried=False)
+        self.attempt(evaluator, fresh[: self.budget_left(len(fresh))], is_last=False)
+        if self.waiting(tried=False):
+            return
+        failures = self.waiting(tried=True)
+        left = self.budget_left(len(failures))
+        self.state = give_up(self.state, failures[left:])
+        # Where all solutions are one call, a bad one may have spoilt it for the others.
+        alone = self.options.vectorized or self.options.jit
+        for positions in [[one] for one in failures[:left]] if alone else [failures[:left]]:
+            self.attempt(evaluator, positions, is_last=True)
 
+    def waiting(self, tried: bool) -> list[int]:
+        return [
+            position for position in self.state.pending.missing if (self.state.pending.tries[position] > 0) == tried
+        ]
+
+    def attempt(self, evaluator: Evaluator, positions: list[int], is_last: bool) -> None:
         def record(index: int, outcome: Outcome) -> None:
-            if outcome.failure is not None:
+            if outcome.failure is not None and not outcome.shared:
                 self.report(positions[index], outcome)
-            if outcome.failure is not None and self.on_error == "retry":
-                failures[positions[index]] = outcome
-            else:
-                self.note(positions[index], outcome)
+            is_final = is_last or outcome.failure is None or not (outcome.shared or self.options.on_error == "retry")
+            self.state = note(self.search, self.state, positions[index], outcome, is_final)
+            if time.monotonic() - self.saved_at > SECONDS_BETWEEN_CHECKPOINTS:
+                with interrupts_deferred():
+                    self.save()
 
-        evaluator(self.optimizer.solutions[positions], record, self.limits.deadline)
-        if failures:
-            self.try_again(evaluator, failures)
-
-    def try_again(self, evaluator: Evaluator, failures: dict[int, Outcome]) -> None:
-        """One more attempt for each that failed, in the order of asking, as far as the budget goes."""
-        order = sorted(failures)
-        left = self.budget_left(2 * len(order)) - len(order)
-        again, given_up = order[: max(left, 0)], order[max(left, 0) :]
-        for position in given_up:
-            self.note(position, failures[position])
-
-        def record(index: int, outcome: Outcome) -> None:
-            self.note(again[index], outcome._replace(earlier=failures[again[index]].failure))
-
-        evaluator(self.optimizer.solutions[again], record, self.limits.deadline)
+        evaluator(self.state.pending.solutions[positions], record, self.deadline)
 
     def budget_left(self, wanted: int) -> int:
         """As many evaluations as are wanted, or what is left."""
-        if self.limits.max_evaluations is None:
-            return wanted
-        return min(wanted, self.limits.max_evaluations - self.evaluations())
-
-    def evaluations(self) -> int:
-        return self.optimizer.evaluations + attempts(self.optimizer.noted())
-
-    def note(self, position: int, outcome: Outcome) -> None:
-        self.optimizer.note(position, outcome)
-        if time.monotonic() - self.saved_at > SECONDS_BETWEEN_CHECKPOINTS:
-            with interrupts_deferred():
-                self.save()
+        budget = self.options.max_evaluations
+        return wanted if budget is None else min(wanted, budget - self.state.evaluations)
 
     def report(self, position: int, outcome: Outcome) -> None:
         """Logs the first failure of each kind loudly."""
         level = logging.DEBUG if outcome.failure in self.reported else logging.WARNING
         self.reported.add(str(outcome.failure))
-        x = self.optimizer.solutions[position]
+        x = self.state.pending.solutions[position]
         logger.log(level, "Evaluation failed (%s) at %s: %s", outcome.failure, x, outcome.text)
-        if self.on_error == "raise":
+        if self.options.on_error == "raise":
             raise EvaluationError(f"The evaluation at {x} failed ({outcome.failure}): {outcome.text}")
 
     def reason(self) -> Stop | None:
-        limits, best = self.limits, self.optimizer.best_value
-        if limits.target is not None and self.optimizer.sign * (best - limits.target) <= 0.0:
+        options, state = self.options, self.state
+        target, patience = options.target, options.patience
+        if target is not None and state.best.value <= self.search.sign * target:
             return Stop.TARGET
         if self.budget_left(1) < 1:
             return Stop.BUDGET
-        if limits.patience is not None and self.waited >= limits.patience:
+        if patience is not None and state.generation - 1 - state.best.generation >= patience:
             return Stop.PATIENCE
-        if self.optimizer.stagnated:
+        if state.stagnated:
             return Stop.STAGNATION
-        return Stop.TIME if is_over(limits.deadline) else None
+        return Stop.TIME if is_over(self.deadline) else None
 
     # Checkpoints.
 
     def save(self) -> None:
-        if self.checkpoint is None:
+        if self.options.checkpoint is None:
             return
         stop = self.stop.name if self.stop is not None and self.stop.is_final else None
-        extra = {"identity": self.identity, "waited": self.waited, "stop": stop}
-        storage.save(self.checkpoint, self.optimizer, extra)
+        save_state(self.options.checkpoint, self.search, self.state, {"fun": self.fun_name, "stop": stop})
         self.saved_at = time.monotonic()
 
-    def resume(self, tensors: dict[str, np.ndarray], description: dict[str, Any]) -> None:
+    def resume(self, leaves: Leaves, description: dict[str, Any]) -> None:
         """Continues where a checkpoint left off; refuses if it is the checkpoint of another search."""
         extra = description["extra"]
-        before = description["settings"] | extra.get("identity", {})
-        now = self.optimizer.settings | self.identity
-        different = [
-            f"{name} was {before.get(name)!r} and is {now.get(name)!r} now"
-            for name in sorted(before.keys() | now.keys())
-            if not same(before.get(name), now.get(name))
-        ]
-        if different:
-            raise ValueError(f"the checkpoint {self.checkpoint} is of another search: {'; '.join(different)}.")
-        storage.restore(self.optimizer, tensors, description)
-        self.waited = extra["waited"]
+        before = description["settings"] | {"fun": extra.get("fun")}
+        different = differences(before, self.search.settings | {"fun": self.fun_name})
+        require(not different, f"the checkpoint {self.options.checkpoint} is of another search: {sentence(different)}.")
+        self.state = restored(self.search, leaves, description)
         self.stop = None if extra["stop"] is None else Stop[extra["stop"]]
 
     # What is told.
 
-    def figures(self) -> tuple[int, int | None, float, int, int]:
-        optimizer = self.optimizer
-        failures = sum(optimizer.failures.values())
-        return (
-            optimizer.evaluations,
-            self.limits.max_evaluations,
-            optimizer.best_value,
-            failures,
-            optimizer.popsize,
-        )
-
     def summary(self) -> OptimizeResult:
         """The result so far, without what is costly to make."""
-        optimizer = self.optimizer
+        state, best = self.state, self.state.best
         return OptimizeResult(
-            x=optimizer.best_x,
-            fun=optimizer.best_value,
-            nfev=optimizer.evaluations,
-            nit=optimizer.generation,
-            failures={kind: optimizer.failures[kind] for kind in FAILURES},
-            restarts=optimizer.restarts_done,
-            popsize=optimizer.popsize,
+            x=best.solution.copy() if best.count else None,
+            fun=self.search.sign * best.value if best.count else math.nan,
+            nfev=state.evaluations,
+            nit=state.generation,
+            failures=dict(zip(FAILURES, state.failures.tolist(), strict=True)),
+            restarts=state.restarts,
+            popsize=self.search.size(state.restarts),
         )
 
     def result(self) -> OptimizeResult:
-        optimizer, stop = self.optimizer, self.stop
+        state, best, stop = self.state, self.state.best, self.stop
         assert stop is not None
-        population, values = optimizer.population
-        found = optimizer.best_x is not None
-        message = stop.message.format(patience=self.limits.patience)
-        if not found:
-            kind, text = next(iter(optimizer.examples.items()), ("missing", "nothing was evaluated"))
+        parents, values = population(self.search, state)
+        message = stop.message.format(patience=self.options.patience)
+        examples = [(kind, text) for _, _, kind, text in state.examples.rows]
+        if not best.count:
+            kind, text = examples[0] if examples else ("missing", "nothing was evaluated")
             message += f"; no evaluation succeeded, the first failed with {kind}: {text}"
-        missed = self.limits.target is not None and stop is not Stop.TARGET
-        result = self.summary()
-        result.update(
-            success=found and not missed and stop is not Stop.INTERRUPT,
+        missed = self.options.target is not None and stop is not Stop.TARGET
+        return OptimizeResult(
+            **self.summary(),
+            success=best.count > 0 and not missed and stop is not Stop.INTERRUPT,
             status=stop.status,
             message=message,
-            population=population,
+            population=parents,
             population_values=values,
-            history=optimizer.history.columns(),
-            failure_examples=[f"{kind}: {text}" for kind, text in optimizer.examples.items()],
-            chosen=optimizer.how_chosen(),
-            seed=optimizer.seed,
+            history=columns(state.history),
+            failure_examples=[f"{kind}: {text}" for kind, text in examples],
+            chosen=self.how_chosen(),
+            seed=self.options.seed,
         )
-        return result
 
-
-def same(one: Any, other: Any) -> bool:
-    """Equal as JSON is: tuples are lists, and NaN is itself."""
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    both_nan = isinstance(one, float) and isinstance(other, float) and math.isnan(one) and math.isnan(other)
-    return both_nan or one == other
+    def how_chosen(self) -> str:
+        if not self.options.reevaluate:
+            return f"the best of {self.state.evaluations} single evaluations"
+        count = self.state.best.count
+        again = f"least mean plus standard error of the solutions evaluated again; its value is the mean of {count}"
+        return again if count else "nothing succeeded"
 
 
 @contextlib.contextmanager

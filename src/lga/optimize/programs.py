@@ -4,11 +4,9 @@ Between generations a state is a tree of NumPy arrays: a state that was loaded f
 from one that was not, and meets the very same compiled program.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -17,9 +15,11 @@ from jaxtyping import Array, Float, UInt32
 
 from lga.algorithms.genetic import GeneticState
 from lga.algorithms.presets import PRESETS, preset
+from lga.core.compile_cache import use_compilation_cache
 from lga.core.interfaces import Algorithm
 from lga.core.population import Children
 from lga.operators.theta import Theta
+from lga.optimize.bounds import PRECISION
 from lga.weights import Weights
 
 DEFAULT_ALGORITHM = "lga"
@@ -30,7 +30,6 @@ FIRST_RATE, FIRST_RATE_OF_STRATEGIES = 0.25, 2.5
 STRATEGIES = ("cma_es", "sep_cma_es")
 # Numbers in the largest matrix of a generation, up to which compilation is the greater part of the time.
 LARGEST_SMALL = 16384
-CACHE_VARIABLE = "LGA_COMPILE_CACHE"
 
 
 class Programs(NamedTuple):
@@ -52,7 +51,7 @@ def programs(algorithm: str, weights: Weights | None, num_children: int, num_dim
 
     Weights are arguments of the compiled functions: other weights need no other program.
     """
-    use_compile_cache()
+    use_compilation_cache()
     theta = None if weights is None else jax.tree.map(np.asarray, weights.theta)
     rate = FIRST_RATE_OF_STRATEGIES if algorithm in STRATEGIES else FIRST_RATE
 
@@ -68,15 +67,15 @@ def programs(algorithm: str, weights: Weights | None, num_children: int, num_dim
         return build(algorithm, theta, num_children).tell(as_key(key), state, children, fitness)
 
     def layout() -> tuple[Any, Children]:
-        key, fitness = np.zeros(2, np.uint32), np.zeros(num_children, np.float32)
-        start = np.zeros((num_children, num_dims), np.float32)
+        key = jax.ShapeDtypeStruct((2,), np.uint32)
+        start, fitness = (jax.ShapeDtypeStruct((num_children, *rest), PRECISION) for rest in ((num_dims,), ()))
         with jax.enable_x64(False):
             state = jax.eval_shape(init, theta, key, start, fitness)
             children, state = jax.eval_shape(ask, theta, key, state)
         return state, children
 
     small = num_children * max(num_children, num_dims) <= LARGEST_SMALL
-    compiled = [on_host(function, theta, small) for function in (init, ask, tell)]
+    compiled = [host_program(function, theta, small) for function in (init, ask, tell)]
     return Programs(*compiled, layout=layout)
 
 
@@ -92,8 +91,11 @@ def as_key(words):
     return jax.random.wrap_key_data(words, impl="threefry2x32")
 
 
-def on_host(function: Callable[..., Any], theta: Theta | None, small: bool) -> Callable[..., Any]:
-    """Small programs are not worth the optimisation: to compile them takes longer than all of their runs."""
+def host_program(function: Callable[..., Any], theta: Theta | None, small: bool) -> Callable[..., Any]:
+    """The compiled function, from host arrays to host arrays.
+
+    Small programs are not worth the optimisation: to compile them takes longer than all of their runs.
+    """
     program = jax.jit(function, compiler_options={"xla_backend_optimization_level": 0} if small else None)
 
     def call(*args):
@@ -118,15 +120,5 @@ def has_parents(state: Any) -> bool:
     return isinstance(state, GeneticState)
 
 
-def use_compile_cache() -> None:
-    """Programs are kept on disk for later processes, unless the variable says 0 or JAX was told where to keep them."""
-    if os.environ.get(CACHE_VARIABLE, "1") == "0" or getattr(jax.config, "jax_compilation_cache_dir", None):
-        return
-    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "lga" / "compiled"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return
-    if os.access(folder, os.W_OK):
-        jax.config.update("jax_compilation_cache_dir", str(folder))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+def num_parents(state: Any) -> int:
+    return state.parents.fitness.shape[0] if has_parents(state) else 0

@@ -4,6 +4,8 @@ import sys
 import time
 from typing import TextIO
 
+from scipy.optimize import OptimizeResult
+
 
 class ProgressLine:
     """On a terminal the line is renewed a few times a second; elsewhere a line is written now and then."""
@@ -15,24 +17,18 @@ class ProgressLine:
         self.last = -float("inf")
         self.begin = time.monotonic()
 
-    def __call__(self, evaluations: int, limit: int | None, best: float, failures: int, popsize: int) -> None:
+    def __call__(self, so_far: OptimizeResult, limit: int | None, is_last: bool = False) -> None:
         now = time.monotonic()
-        if now - self.last < self.every:
+        if now - self.last < self.every and not is_last:
             return
         self.last = now
-        self.write(evaluations, limit, best, failures, popsize)
-
-    def write(self, evaluations: int, limit: int | None, best: float, failures: int, popsize: int) -> None:
         of = "" if limit is None else f" of {limit:,}"
+        failures = sum(so_far.failures.values())
         trouble = f", {failures:,} failed" if failures else ""
         line = (
-            f"{time.monotonic() - self.begin:.0f} s: {evaluations:,}{of} evaluations{trouble}, "
-            f"population {popsize}, best {best:.8g}"
+            f"{now - self.begin:.0f} s: {so_far.nfev:,}{of} evaluations{trouble}, "
+            f"population {so_far.popsize}, best {so_far.fun:.8g}"
         )
-        self.stream.write(f"\r\x1b[2K{line}" if self.live else f"{line}\n")
+        end = "\n" if is_last or not self.live else ""
+        self.stream.write(f"\r\x1b[2K{line}{end}" if self.live else f"{line}{end}")
         self.stream.flush()
-
-    def close(self, evaluations: int, limit: int | None, best: float, failures: int, popsize: int) -> None:
-        self.write(evaluations, limit, best, failures, popsize)
-        if self.live:
-            self.stream.write("\n")

@@ -1,87 +1,100 @@
-"""What an optimiser remembers beside its state: the course of the search, and what it knows of noisy elites."""
+"""Tables that a search keeps: its course, and what it knows of noisy elites."""
 
-from dataclasses import dataclass, field
-
+import jax
 import numpy as np
+from jaxtyping import Float, Int
+
+from lga.core.tree import tree_dataclass
 
 COLUMNS = ("evaluations", "best", "generation_best", "rate", "popsize")
 MOST_ROWS = 4096
 
-
-@dataclass
-class History:
-    """One row a generation. When it is full every other row goes, so it never grows beyond its limit."""
-
-    rows: list[tuple[float, ...]] = field(default_factory=list)
-    stride: int = 1
-    count: int = 0
-
-    def add(self, row: tuple[float, ...]) -> None:
-        if self.count % self.stride == 0:
-            self.rows.append(row)
-        self.count += 1
-        if len(self.rows) >= MOST_ROWS:
-            self.rows, self.stride = self.rows[::2], 2 * self.stride
-
-    def columns(self) -> dict[str, np.ndarray]:
-        table = np.asarray(self.rows, float).reshape(-1, len(COLUMNS))
-        whole = {"evaluations": int, "popsize": int}
-        return {name: table[:, place].astype(whole.get(name, float)) for place, name in enumerate(COLUMNS)}
+History = Float[np.ndarray, "_ columns"]
 
 
-@dataclass
-class Estimate:
-    """Running mean and sum of squared deviations of the values of one solution (Welford)."""
-
-    coordinates: np.ndarray
-    solution: np.ndarray
-    count: int = 0
-    mean: float = 0.0
-    squares: float = 0.0
-
-    def add(self, value: float) -> None:
-        self.count += 1
-        change = value - self.mean
-        self.mean += change / self.count
-        self.squares += change * (value - self.mean)
+def with_row(history: History, generation: int, row: tuple[float | int, ...]) -> History:
+    """One row per generation. When it is full every other row goes, so it never grows beyond its limit."""
+    stride = 1
+    while -(-generation // stride) >= MOST_ROWS:
+        stride *= 2
+    if generation % stride:
+        return history
+    longer = np.concatenate([history, np.asarray([row], float)])
+    return longer[::2] if len(longer) >= MOST_ROWS else longer
 
 
+def columns(history: History) -> dict[str, np.ndarray]:
+    whole = {"evaluations": int, "popsize": int}
+    return {name: history[:, place].astype(whole.get(name, float)) for place, name in enumerate(COLUMNS)}
+
+
+@tree_dataclass
 class Elites:
-    """Solutions that are evaluated again and again, with the means of their values.
+    """Solutions that are evaluated again and again, with running means and sums of squared deviations (Welford).
 
     A solution's luck is worn down by its next evaluations. The best is the one with the least mean plus standard error.
     """
 
-    def __init__(self, num_again: int):
-        self.num_again = num_again
-        self.capacity = max(2 * num_again, 8)
-        self.known: dict[bytes, Estimate] = {}
+    coordinates: Float[np.ndarray, "k d"]
+    solutions: Float[np.ndarray, "k d"]
+    count: Int[np.ndarray, " k"]
+    mean: Float[np.ndarray, " k"]
+    squares: Float[np.ndarray, " k"]
 
-    def add(self, coordinates: np.ndarray, solution: np.ndarray, value: float) -> None:
-        name = coordinates.tobytes()
-        if name not in self.known:
-            self.known[name] = Estimate(coordinates.copy(), solution.copy())
-        self.known[name].add(value)
 
-    def mean(self, coordinates: np.ndarray, otherwise: float) -> float:
-        estimate = self.known.get(coordinates.tobytes())
-        return otherwise if estimate is None else estimate.mean
+def taken(elites: Elites, rows) -> Elites:
+    return jax.tree.map(lambda column: column[rows], elites)
 
-    def prune(self, archive: list[bytes]) -> None:
-        """Forgets all but the archive and the best that were evaluated more than once."""
-        kept = sorted((name for name, one in self.known.items() if one.count > 1), key=lambda n: self.known[n].mean)
-        names = dict.fromkeys([*kept[: self.capacity], *(name for name in archive if name in self.known)])
-        self.known = {name: self.known[name] for name in names}
 
-    def next_again(self) -> list[Estimate]:
-        """The solutions to evaluate again: the best means, as far as there are any."""
-        return sorted(self.known.values(), key=lambda one: one.mean)[: self.num_again]
+def with_values(elites: Elites, coordinates: np.ndarray, solutions: np.ndarray, values: np.ndarray) -> Elites:
+    """With one more value for each of some solutions, known or new; failures are left out."""
+    names = places(elites)
+    finite = np.flatnonzero(np.isfinite(values))
+    rows = [names.setdefault(coordinates[row].tobytes(), len(names)) for row in finite]
+    new = [row for at, row in enumerate(finite) if rows[at] >= len(elites.mean) and rows.index(rows[at]) == at]
+    more = np.zeros(len(new), int)
+    count, mean, squares = (np.concatenate([old, more]) for old in (elites.count, elites.mean, elites.squares))
+    for row, value in zip(rows, values[finite].tolist(), strict=True):
+        count[row] += 1
+        change = value - mean[row]
+        mean[row] += change / count[row]
+        squares[row] += change * (value - mean[row])
+    all_coordinates = np.concatenate([elites.coordinates, coordinates[new]])
+    return Elites(all_coordinates, np.concatenate([elites.solutions, solutions[new]]), count, mean, squares)
 
-    def best(self) -> Estimate | None:
-        if not self.known:
-            return None
-        repeated = [one for one in self.known.values() if one.count > 1]
-        if not repeated:
-            return min(self.known.values(), key=lambda one: one.mean)
-        variance = sum(one.squares for one in repeated) / sum(one.count - 1 for one in repeated)
-        return min(repeated, key=lambda one: one.mean + np.sqrt(variance / one.count))
+
+def places(elites: Elites) -> dict[bytes, int]:
+    return {row.tobytes(): place for place, row in enumerate(elites.coordinates)}
+
+
+def means(elites: Elites, coordinates: np.ndarray, otherwise: np.ndarray) -> Float[np.ndarray, " n"]:
+    """The means of solutions that are known, other values for those that are not."""
+    names = places(elites)
+    found = [names.get(row.tobytes()) for row in coordinates]
+    pairs = zip(found, otherwise, strict=True)
+    return np.array([value if place is None else elites.mean[place] for place, value in pairs])
+
+
+def pruned(elites: Elites, archive: np.ndarray, num_again: int) -> Elites:
+    """Without all but the archive and the best that were evaluated more than once."""
+    order = np.argsort(elites.mean, kind="stable")
+    best = order[elites.count[order] > 1][: max(2 * num_again, 8)]
+    names = places(elites)
+    own = [names[row.tobytes()] for row in archive if row.tobytes() in names]
+    return taken(elites, list(dict.fromkeys([*best.tolist(), *own])))
+
+
+def to_try_again(elites: Elites, num_again: int) -> Elites:
+    """The best means, as far as there are any."""
+    return taken(elites, np.argsort(elites.mean, kind="stable")[:num_again])
+
+
+def best_elite(elites: Elites) -> int | None:
+    if not elites.mean.size:
+        return None
+    repeated = np.flatnonzero(elites.count > 1)
+    if not repeated.size:
+        return int(np.argmin(elites.mean))
+    # Summed one by one: NumPy's order of summation depends on the number of summands.
+    variance = sum(elites.squares[repeated].tolist()) / sum((elites.count[repeated] - 1).tolist())
+    return int(repeated[np.argmin(elites.mean[repeated] + np.sqrt(variance / elites.count[repeated]))])

@@ -12,12 +12,12 @@ FAILURES = ("exception", "nan", "plus_inf", "minus_inf", "wrong_type", "timeout"
 
 
 class Outcome(NamedTuple):
-    """A finite value, or the kind of failure and a text about it. `earlier` is the failure of a first attempt."""
+    """A finite value, or the kind of failure and a text about it; `shared` if a call for several solutions failed."""
 
     value: float
     failure: str | None = None
     text: str = ""
-    earlier: str | None = None
+    shared: bool = False
 
 
 def failed(kind: str, text: str = "") -> Outcome:

@@ -1,0 +1,224 @@
+"""From one state of a search to the next: a generation is opened, outcomes are noted, and it is completed."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, UInt32
+
+from lga.core.checks import require
+from lga.core.population import FAILED
+from lga.optimize.bounds import PRECISION
+from lga.optimize.options import Search
+from lga.optimize.programs import has_parents, key_words, num_parents
+from lga.optimize.records import best_elite, means, pruned, to_try_again, with_row, with_values
+from lga.optimize.state import Best, Pending, Run, SearchState, first_state, new_run
+from lga.optimize.worker import FAILURES, Outcome
+
+# Coordinates of size 5 have a resolution of 5e-7 in float32: below a fifth of that, mutation does nothing.
+SMALLEST_RATE = 1e-7
+# Improvements by less than this share of the value are not worth going on for.
+SMALLEST_GAIN = 1e-12
+
+
+def open_generation(search: Search, state: SearchState) -> SearchState:
+    """With solutions that wait for values; if there are such already, the same."""
+    if state.pending.known.size:
+        return state
+    space, run, x0 = search.space, state.run, search.space.x0
+    if run.algorithm is None:
+        generator = np.random.Generator(np.random.Philox(step_key(search, state, "start")))
+        coordinates = space.first_population(generator, search.size(state.restarts))
+        if x0 is not None and state.restarts == 0:
+            coordinates[0] = space.encode(x0)
+    else:
+        children, algorithm = search.programs(state.restarts).ask(step_key(search, state, "ask"), run.algorithm)
+        run = replace(run, children=children, algorithm=algorithm)
+        coordinates = space.reflect(np.asarray(children.solutions))
+    solutions = space.decode(coordinates)
+    if x0 is not None and state.generation == 0:
+        solutions[0] = x0
+    again = to_try_again(state.elites, 0 if run.algorithm is None else search.options.reevaluate)
+    number = len(solutions) + len(again.mean)
+    pending = Pending(
+        np.concatenate([coordinates, again.coordinates]),
+        np.concatenate([solutions, again.solutions]),
+        values=np.full(number, math.nan),
+        tries=np.zeros(number, np.int64),
+        known=np.zeros(number, bool),
+    )
+    return replace(state, run=run, pending=pending)
+
+
+def note(search: Search, state: SearchState, position: int, outcome: Outcome, final: bool = True) -> SearchState:
+    """Counts one evaluation. What is not final, a failure with another try to come, still waits for a value."""
+    pending, value = state.pending, search.sign * outcome.value
+    noted = replace(
+        state,
+        evaluations=state.evaluations + 1,
+        pending=replace(
+            pending,
+            values=with_entry(pending.values, position, value),
+            tries=with_entry(pending.tries, position, pending.tries[position] + 1),
+            known=with_entry(pending.known, position, final),
+        ),
+    )
+    if outcome.failure is not None:
+        kind = FAILURES.index(outcome.failure)
+        example = (state.generation, position, outcome.failure, outcome.text)
+        return replace(
+            noted,
+            failures=with_entry(state.failures, kind, state.failures[kind] + 1),
+            examples=state.examples.with_one(example),
+        )
+    # Noisy values are compared by their means, when the generation is complete. Of equal values the first one asked for
+    # is the best, whatever the order of telling.
+    when = (value, state.generation, position)
+    if search.options.reevaluate == 0 and when < (state.best.value, state.best.generation, state.best.position):
+        return replace(noted, best=Best(value, pending.solutions[position], 1, state.generation, position))
+    return noted
+
+
+def give_up(state: SearchState, positions: list[int]) -> SearchState:
+    """What has failed is not tried again."""
+    return replace(state, pending=replace(state.pending, known=with_entry(state.pending.known, positions, True)))
+
+
+def complete(search: Search, state: SearchState) -> SearchState:
+    """Learns from a generation whose outcomes are all known."""
+    pending, run, elites, best = state.pending, state.run, state.elites, state.best
+    size, again = search.size(state.restarts), search.options.reevaluate
+    values = pending.values[:size]
+    if again and run.algorithm is not None:
+        elites = with_values(elites, pending.coordinates[size:], pending.solutions[size:], pending.values[size:])
+        if has_parents(run.algorithm):
+            parent_values = means(elites, np.asarray(run.algorithm.parents.solutions), run.parent_values)
+            run = replace(run, parent_values=parent_values, reference=least(parent_values))
+    run = learned(search, state, run, values)
+    by_mean = again > 0 and has_parents(run.algorithm)
+    reference = least(run.parent_values) if by_mean else min(run.reference, least(values))
+    if again:
+        elites = with_values(elites, pending.coordinates[:size], pending.solutions[:size], values)
+        own = np.asarray(run.algorithm.parents.solutions) if by_mean else pending.coordinates[:size]
+        elites = pruned(elites, own, again)
+        place = best_elite(elites)
+        if place is not None:
+            mean, count = float(elites.mean[place]), int(elites.count[place])
+            when = state.generation if mean < best.value else best.generation
+            best = Best(mean, elites.solutions[place], count, when, 0)
+    generation_best = least(pending.values) if np.any(np.isfinite(pending.values)) else math.nan
+    rate = math.nan if run.children is None else float(np.mean(run.children.sigma))
+    row = (state.evaluations, search.sign * best.value, search.sign * generation_best, rate, size)
+    after = replace(
+        state,
+        generation=state.generation + 1,
+        best=best,
+        history=with_row(state.history, state.generation, row),
+        elites=elites,
+        run=marked(replace(run, reference=reference)),
+        pending=first_state(search).pending,
+    )
+    return restarted(search, after) if stagnates(search, after.run) else after
+
+
+def learned(search: Search, state: SearchState, run: Run, values: Float[np.ndarray, " n"]) -> Run:
+    """`tell` of the algorithm, on values relative to the best so far: float32 then resolves what matters."""
+    programs, coordinates = search.programs(state.restarts), state.pending.coordinates[: len(values)]
+    everything = np.concatenate([values, run.parent_values])
+    reference, scale = relation(everything, run.reference)
+    fitness = relative(values, reference, scale)
+    if run.algorithm is None:
+        algorithm = programs.init(step_key(search, state, "init"), coordinates, fitness)
+        order = np.argsort(fitness, kind="stable")
+        return replace(
+            run, algorithm=algorithm, parent_values=values[order[np.arange(num_parents(algorithm)) % len(values)]]
+        )
+    parents = relative(run.parent_values, reference, scale)
+    best = relative(np.array([run.reference]), reference, scale)[0]
+    key = step_key(search, state, "tell")
+    algorithm = programs.tell(key, run.algorithm, run.children, coordinates, fitness, parents, best)
+    survivors = everything[algorithm.survivor_index] if has_parents(algorithm) else run.parent_values
+    return replace(run, algorithm=algorithm, parent_values=survivors)
+
+
+def marked(run: Run) -> Run:
+    """Counts the generations since the run last improved."""
+    gain = SMALLEST_GAIN * abs(run.reference) if math.isfinite(run.reference) else 0.0
+    if run.reference < run.mark - gain or not math.isfinite(run.mark):
+        return replace(run, mark=run.reference, waited=0)
+    return replace(run, waited=run.waited + 1)
+
+
+def stagnates(search: Search, run: Run) -> bool:
+    """A run that no longer improves, or whose mutations have become too small to move anything."""
+    if run.waited >= 40 + 4 * search.space.num_dims:
+        return True
+    if run.children is None or search.options.algorithm == "random_search":
+        return False
+    return bool(np.max(run.children.sigma) < SMALLEST_RATE)
+
+
+def restarted(search: Search, state: SearchState) -> SearchState:
+    allowed = search.options.restarts
+    if allowed is not None and state.restarts >= allowed:
+        return replace(state, stagnated=True)
+    return replace(state, restarts=state.restarts + 1, run=new_run())
+
+
+def population(search: Search, state: SearchState) -> tuple[Float[np.ndarray, "e d"], Float[np.ndarray, " e"]]:
+    """The parents of the current run and their values."""
+    if not has_parents(state.run.algorithm):
+        return np.zeros((0, search.space.num_dims)), np.zeros(0)
+    parents = search.space.decode(np.asarray(state.run.algorithm.parents.solutions))
+    return parents, search.sign * state.run.parent_values
+
+
+def step_key(search: Search, state: SearchState, purpose: str) -> UInt32[np.ndarray, "2"]:
+    assert search.options.seed is not None
+    return key_words(search.options.seed, state.generation, purpose)
+
+
+def positions_of(pending: Pending, rows: Float[np.ndarray, "m d"]) -> list[int]:
+    """Where in the generation the given solutions are; equal ones are taken one after the other."""
+    free, found = dict.fromkeys(pending.missing), []
+    exact: dict[bytes, list[int]] = {}
+    for position in free:
+        exact.setdefault(pending.solutions[position].tobytes(), []).append(position)
+    for row in rows:
+        matches = [position for position in exact.get(row.tobytes(), ()) if position in free] or [
+            position for position in free if np.allclose(pending.solutions[position], row, rtol=1e-6, atol=0.0)
+        ]
+        require(bool(matches), f"the solution {row} was told, but it is not among those that wait for a value.")
+        found.append(matches[0])
+        del free[matches[0]]
+    return found
+
+
+def with_entry(array: np.ndarray, place: Any, value: Any) -> np.ndarray:
+    changed = array.copy()
+    changed[place] = value
+    return changed
+
+
+def least(values: Float[np.ndarray, " n"]) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite.min()) if finite.size else math.inf
+
+
+def relation(values: Float[np.ndarray, " n"], best: float) -> tuple[float, float]:
+    """Reference and scale that bring values into the range of float32: the operators do not see shift or scale."""
+    finite = values[np.isfinite(values)]
+    reference = best if math.isfinite(best) else least(values)
+    if not finite.size or not math.isfinite(reference):
+        return 0.0, 1.0
+    # Halves first: the difference of two large floats would overflow.
+    extent = float(np.max(np.abs(0.5 * finite - 0.5 * reference)))
+    return reference, 1.0 if extent == 0.0 or 1e-20 < extent < 1e30 else 0.5 / max(extent, 1e-300)
+
+
+def relative(values: Float[np.ndarray, " n"], reference: float, scale: float) -> Float[np.ndarray, " n"]:
+    """Values as the algorithm sees them; failures are the worst."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        shifted = 2.0 * ((0.5 * values - 0.5 * reference) * scale)
+    return np.where(np.isfinite(shifted), shifted, FAILED).astype(PRECISION)

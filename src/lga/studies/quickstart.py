@@ -48,7 +48,7 @@ def quickstart(config: QuickstartConfig, out: Path, console: Console) -> dict[st
     console.print("[bold]2. Tune[/bold] the hand-designed algorithms on the training functions")
     contenders = tuned_methods(config, theta, console)
 
-    held_out = tuple(row.name for row in registry.rows() if row.split == "hold-out")
+    held_out = tuple(row.name for row in registry.bbob_rows() if row.split == "hold-out")
     console.print(f"[bold]3. Test[/bold] all of them on {len(held_out)} functions that none has seen")
     tasks = bbob.instances(held_out, config.test_instances, config.num_dims)
     traces = {

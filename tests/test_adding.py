@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 RECIPES = re.split(r"^## ", (ROOT / "docs" / "adding.md").read_text(), flags=re.MULTILINE)[1:]
 # A place in a file, and what is written there; the words of a place may be on several lines.
-STEP = re.compile(r"<!-- in (\S+)(?: (before|after|replace): (.+?))? -->\n```python\n(.*?)```", re.DOTALL)
+STEP = re.compile(r"<!-- in (\S+)(?: (before|after|replace): (.+?))? -->\n```(?:python)?\n(.*?)```", re.DOTALL)
 
 
 def follow(recipe: str, root: Path) -> None:
@@ -57,4 +57,5 @@ def test_a_recipe_works_when_it_is_followed(recipe, tmp_path):
 
 def test_every_piece_of_code_has_its_place():
     for recipe in RECIPES:
-        assert len(STEP.findall(recipe)) == recipe.count("```python") > 0
+        assert STEP.search(recipe)
+        assert not re.search(r"(?<!-->\n)```python", recipe)

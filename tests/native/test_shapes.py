@@ -12,6 +12,7 @@ import pytest
 
 import lga
 from lga import native
+from lga.native import library
 
 SIZES = {"n": 5, "e": 4, "d": 3, "h": 2}
 # Operands in their order, then results, each with the type and the shape of one run.
@@ -35,6 +36,14 @@ KERNELS = {
         {"multiplier": "f n"},
     ),
     "mutate": ({"key": "u 2", "solutions": "f e d", "parent_index": "i n", "sigma": "f n"}, {"mutated": "f n d"}),
+    "bend": (
+        {"start": "f n d", "sigma": "f n", "noise": "f n d", "drift": "f d", "stretch": "f d d"},
+        {"bent": "f n d"},
+    ),
+    "adapt": (
+        {"fitness": "f n", "noise": "f n d", "path": "f d", "stretch": "f d d", "strengths": "f 6"},
+        {"new_path": "f d", "new_stretch": "f d d", "factor": "f"},
+    ),
     "survive": (
         {
             "survivor_index": "i e",
@@ -93,6 +102,10 @@ def handle(name: str, operands: list[jax.ShapeDtypeStruct], results: list[jax.Sh
     jax.block_until_ready(jax.ffi.ffi_call(f"lga_{name}", results)(*arrays))
 
 
+def test_all_kernels_are_tested():
+    assert set(KERNELS) == set(library.HANDLERS)
+
+
 @pytest.mark.parametrize("batch", [(), (3,), (2, 3)])
 @pytest.mark.parametrize("name", KERNELS)
 def test_handlers_take_arrays_of_the_right_shapes(name, batch):
@@ -137,10 +150,8 @@ def test_weights_of_another_operator_are_refused(monkeypatch):
     """Sampling sees four features, the rate five."""
     monkeypatch.setattr("lga.native.dispatch.status", lambda: native.Status("native", "test"))
     theta = lga.init_theta(jax.random.key(0), lga.ThetaConfig(learned=("rate", "sample")))
-    algorithm = lga.learned_ga(replace(theta, rate=theta.sample), num_children=6)
-    state = algorithm.init(jax.random.key(1), jnp.zeros((6, 3)), jnp.zeros(6), 0.5)
-    with pytest.raises(ValueError, match="attend of lga.native.rate is float32.2,5,5., but must be"):
-        algorithm.ask(jax.random.key(2), state)
+    with pytest.raises(ValueError, match=r"rate have forms of shape \(2, 5, 5\), but must have .heads, 6, 6."):
+        lga.learned_ga(replace(theta, rate=theta.sample), num_children=6)
 
 
 @pytest.mark.parametrize("kernel", ["native", "jax"])

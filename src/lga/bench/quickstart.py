@@ -63,7 +63,7 @@ def quickstart(config: QuickstartConfig, out: Path, console: Console) -> dict[st
 
     methods = [tune(method, loss).method for method in track(contenders(config, theta), "tuning", console=console)]
 
-    held_out = tuple(row.name for row in registry.rows() if row.split == "hold-out")
+    held_out = tuple(row.name for row in registry.bbob_rows() if row.split == "hold-out")
     console.print(f"[bold]3. Test[/bold] all of them on {len(held_out)} functions that none has seen")
     gaps = {
         method.name: bbob.log10_gap(best_gaps(method, held_out, config.test_instances, TEST_SEED))

@@ -8,8 +8,8 @@ from lga.bench.bbob import BbobProtocol, compare_on_bbob
 from lga.bench.coco import CocoSettings, run_coco
 from lga.bench.generalization import Grid, compare_budgets
 from lga.bench.methods import as_shipped
-from lga.core.compile_cache import use_compilation_cache
 from lga.cli.screen import table_console
+from lga.core.compile_cache import use_compilation_cache
 from lga.weights import EVOSAX_LGA, resolve, resolve_all
 
 PAPER, COCO, GRID = BbobProtocol(), CocoSettings(), Grid()

@@ -8,8 +8,8 @@ import tyro
 
 from lga.bench.network_runs import scale_of
 from lga.bench.neuro import ALGORITHMS, compare_on_task
-from lga.core.compile_cache import use_compilation_cache
 from lga.cli.screen import table_console
+from lga.core.compile_cache import use_compilation_cache
 
 
 def main(args: list[str]) -> None:

@@ -8,9 +8,9 @@ import tyro
 
 from lga.bench.quickstart import QuickstartConfig, quickstart
 from lga.cli.devices import use_cores
-from lga.core.compile_cache import use_compilation_cache
 from lga.cli.screen import table_console
 from lga.core.checks import require
+from lga.core.compile_cache import use_compilation_cache
 
 
 def main(args: list[str]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lga
-from lga.algorithms.presets import PRESETS, gesmr_ga, learned_ga, preset, random_search
+from lga.algorithms.presets import ALGORITHMS, gesmr_ga, learned_ga, random_search
 from lga.algorithms.run import run
 from lga.operators.theta import PAPERS, ThetaConfig
 from samples import random_archive, random_theta, sphere
@@ -18,13 +18,13 @@ START = random_archive(1, N, 4).solutions
 
 def build(name: str):
     arguments = {"num_children": N}
-    if "weights" in inspect.signature(PRESETS[name]).parameters:
+    if "weights" in inspect.signature(ALGORITHMS[name]).parameters:
         arguments["weights"] = random_theta(0)
-    return preset(name, **arguments)
+    return ALGORITHMS[name](**arguments)
 
 
 @pytest.mark.usefixtures("ranks_promoted")
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_preset_searches_and_never_forgets_its_best(name):
     algorithm = build(name)
     state, trace = run(jax.random.key(0), algorithm, sphere, START, 0.5, 20)
@@ -37,8 +37,8 @@ def test_every_preset_searches_and_never_forgets_its_best(name):
 
 
 def test_the_package_offers_every_preset():
-    assert lga.presets == tuple(PRESETS)
-    assert all(getattr(lga, name) is function for name, function in PRESETS.items())
+    assert set(ALGORITHMS) <= set(lga.__all__)
+    assert all(getattr(lga, name) is function for name, function in ALGORITHMS.items())
 
 
 @pytest.mark.parametrize("learned", PAPERS)

@@ -15,6 +15,7 @@ from lga.optimize.options import INCIDENTAL, SearchOptions, make_search, populat
 from lga.optimize.state import first_state
 from lga.optimize.steps import complete, note, open_generation
 from lga.optimize.worker import Outcome, failed
+from lga.weights import resolve
 
 BOX = [(-5.0, 5.0)] * 3
 DEFAULTS = {field.name: field.default for field in fields(SearchOptions)}
@@ -42,7 +43,7 @@ def test_every_option_is_explained_where_python_users_find_it():
 def test_the_settings_of_a_search_are_its_options():
     search = make_search(SearchOptions(BOX, seed=1))
     assert set(search.settings) == set(DEFAULTS) - set(INCIDENTAL)
-    assert search.settings["popsize"] == population_size(3)
+    assert search.settings["popsize"] == population_size(resolve().population(3), 0)
     assert search.settings["max_evaluations"] == 3000
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from lga.algorithms.genetic import genetic_algorithm, parents_for
 from lga.algorithms.strategies import evolution_strategy
-from lga.core.checks import require_known
 from lga.core.interfaces import Algorithm, Crossover, MutationShape
 from lga.operators.crossover import attention_blend, attention_crossover, immigration
 from lga.operators.fold import FoldedTheta, fold
@@ -95,7 +94,7 @@ def cma_es(num_children: int) -> Algorithm:
     return evolution_strategy("CMA_ES", num_children)
 
 
-PRESETS: dict[str, Callable[..., Algorithm]] = {
+ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "gaussian_ga": gaussian_ga,
     "mr15_ga": mr15_ga,
     "samr_ga": samr_ga,
@@ -105,9 +104,3 @@ PRESETS: dict[str, Callable[..., Algorithm]] = {
     "sep_cma_es": sep_cma_es,
     "cma_es": cma_es,
 }
-
-
-def preset(name: str, *args, **settings) -> Algorithm:
-    """An algorithm by name, with the arguments of its function."""
-    require_known("preset", name, PRESETS)
-    return PRESETS[name](*args, **settings)

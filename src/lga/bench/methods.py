@@ -10,7 +10,6 @@ from lga.core.checks import require
 from lga.core.interfaces import Algorithm
 from lga.weights import Weights, resolve_all
 
-SHIPPED_SIGMA = 0.25
 LEARNED_ELITE_RATIO = 1.0  # as they were trained
 STRATEGY_ELITE_RATIO = 0.5  # CMA-ES recombines the better half
 
@@ -98,8 +97,8 @@ class Method:
         if self.weights is not None:
             return presets.learned_ga(self.weights.theta, num_children, self.elite_ratio)
         if self.family == "genetic":
-            return presets.preset(self.preset, num_children, self.elite_ratio)
-        return presets.preset(self.preset, num_children)
+            return presets.ALGORITHMS[self.preset](num_children, self.elite_ratio)
+        return presets.ALGORITHMS[self.preset](num_children)
 
 
 def strategy(name: str, preset: str, population: Callable[[int, int], int] = given_population) -> Method:
@@ -123,7 +122,7 @@ QUICK_BASELINES = tuple(method for method in HAND_DESIGNED.values() if method.pr
 
 def learned(weights: Weights, tunes: tuple[str, ...] = ("elite_ratio", "sigma")) -> Method:
     return Method(
-        weights.name, "learned_ga", "learned", tunes, (LEARNED_ELITE_RATIO,), (SHIPPED_SIGMA,), weights=weights
+        weights.name, "learned_ga", "learned", tunes, (LEARNED_ELITE_RATIO,), (weights.sigma0,), weights=weights
     )
 
 

@@ -22,7 +22,7 @@ BAND = 1.0
 so the rate shrinks and the other variables stand still; optima on a bound or in a corner are then hardly found."""
 LARGEST_COORDINATE = 1e30
 """Where a variable has no bound, its coordinate still has one, so that it stays within its precision."""
-PRECISION = np.float32
+PRECISION = np.float64
 """Of coordinates, and of values as the algorithm sees them."""
 
 

@@ -15,8 +15,8 @@ DIRECTIONS = {"minimize": 1.0, "maximize": -1.0}
 ON_ERROR = ("penalize", "retry", "raise")
 EVALUATIONS_PER_VARIABLE = 1000
 SMALLEST_POPULATION = 4
-# The size that the learned operators were trained with; larger ones were worse on the training functions.
 FIRST_SIZE = 16
+"""Of algorithms that have no weights; weights know what suits them."""
 LARGEST_GROWTH = 3
 
 
@@ -54,9 +54,9 @@ INCIDENTAL = ("max_seconds", "workers", "timeout", "progress", "checkpoint")
 LIMITS = ("max_evaluations", "max_seconds", "target", "patience")
 
 
-def population_size(num_dims: int, popsize: int | None = None, restarts: int = 0) -> int:
-    """Solutions per generation, doubled by each of the first restarts; the default is one for all `num_dims`."""
-    return (FIRST_SIZE if popsize is None else int(popsize)) * 2 ** min(restarts, LARGEST_GROWTH)
+def population_size(popsize: int, restarts: int) -> int:
+    """Solutions per generation, doubled by each of the first restarts."""
+    return popsize * 2 ** min(restarts, LARGEST_GROWTH)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,8 @@ class Search:
         return DIRECTIONS[self.options.direction]
 
     def size(self, restarts: int) -> int:
-        return population_size(self.space.num_dims, self.options.popsize, restarts)
+        assert self.options.popsize is not None
+        return population_size(self.options.popsize, restarts)
 
     def programs(self, restarts: int) -> Programs:
         return programs(self.options.algorithm, self.weights, self.size(restarts), self.space.num_dims)
@@ -93,14 +94,16 @@ def make_search(options: SearchOptions) -> Search:
     require_known("algorithm", options.algorithm, ALGORITHMS)
     require_known("direction", options.direction, DIRECTIONS)
     require_known("on_error", options.on_error, ON_ERROR)
-    popsize, restarts = population_size(num_dims, options.popsize), options.restarts
+    is_learned = options.algorithm in LEARNED
+    require(options.weights is None or is_learned, f"weights are given, but {options.algorithm} has none.")
+    weights = resolve(options.weights, num_dims) if is_learned else None
+    own_size = FIRST_SIZE if weights is None else weights.population(num_dims)
+    popsize, restarts = own_size if options.popsize is None else int(options.popsize), options.restarts
     require(popsize >= SMALLEST_POPULATION, f"popsize is {popsize}, but must be at least {SMALLEST_POPULATION}.")
     require(restarts is None or restarts >= 0, f"restarts is {restarts}, but must be 0 or more, or None.")
     require(
         0 <= options.reevaluate <= popsize, f"reevaluate is {options.reevaluate}, but must lie between 0 and {popsize}."
     )
-    is_learned = options.algorithm in LEARNED
-    require(options.weights is None or is_learned, f"weights are given, but {options.algorithm} has none.")
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if options.seed is None else int(options.seed)
     require(0 <= seed < 2**64, f"seed is {seed}, but must lie between 0 and 2**64 - 1.")
     check_evaluation(options)
@@ -116,7 +119,7 @@ def make_search(options: SearchOptions) -> Search:
         reevaluate=int(options.reevaluate),
         **checked_limits(options, num_dims),
     )
-    return Search(complete, space, resolve(options.weights, num_dims) if is_learned else None)
+    return Search(complete, space, weights)
 
 
 def checked_limits(options: SearchOptions, num_dims: int) -> dict[str, Any]:

@@ -13,8 +13,8 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, UInt32
 
+from lga.algorithms import presets
 from lga.algorithms.genetic import GeneticState
-from lga.algorithms.presets import PRESETS, preset
 from lga.core.compile_cache import use_compilation_cache
 from lga.core.interfaces import Algorithm
 from lga.core.population import Children
@@ -24,8 +24,9 @@ from lga.weights import Weights
 
 DEFAULT_ALGORITHM = "lga"
 LEARNED = ("lga", "learned_ga")
-ALGORITHMS = tuple(dict.fromkeys((DEFAULT_ALGORITHM, *PRESETS)))
-# First mutation rates, for boxes of side 10. Evolution strategies sample all of their population with it.
+ALGORITHMS = tuple(dict.fromkeys((DEFAULT_ALGORITHM, *presets.ALGORITHMS)))
+# First mutation rates, for boxes of side 10. Evolution strategies sample all of their population with it; weights know
+# what suits them.
 FIRST_RATE, FIRST_RATE_OF_STRATEGIES = 0.25, 2.5
 STRATEGIES = ("cma_es", "sep_cma_es")
 # Numbers in the largest matrix of a generation, up to which compilation is the greater part of the time.
@@ -54,6 +55,7 @@ def programs(algorithm: str, weights: Weights | None, num_children: int, num_dim
     use_compilation_cache()
     theta = None if weights is None else jax.tree.map(np.asarray, weights.theta)
     rate = FIRST_RATE_OF_STRATEGIES if algorithm in STRATEGIES else FIRST_RATE
+    rate = rate if weights is None else weights.sigma0
 
     def init(theta, key, coordinates: Float[Array, "n d"], fitness: Float[Array, " n"]):
         return build(algorithm, theta, num_children).init(as_key(key), coordinates, fitness, rate)
@@ -69,7 +71,7 @@ def programs(algorithm: str, weights: Weights | None, num_children: int, num_dim
     def layout() -> tuple[Any, Children]:
         key = jax.ShapeDtypeStruct((2,), np.uint32)
         start, fitness = (jax.ShapeDtypeStruct((num_children, *rest), PRECISION) for rest in ((num_dims,), ()))
-        with jax.enable_x64(False):
+        with jax.enable_x64(True):
             state = jax.eval_shape(init, theta, key, start, fitness)
             children, state = jax.eval_shape(ask, theta, key, state)
         return state, children
@@ -99,15 +101,18 @@ def host_program(function: Callable[..., Any], theta: Theta | None, small: bool)
     program = jax.jit(function, compiler_options={"xla_backend_optimization_level": 0} if small else None)
 
     def call(*args):
-        # The search is in float32 whatever the objective's precision.
-        with jax.enable_x64(False):
+        # The search is in double precision whatever the objective's: an ill-conditioned function needs the digits.
+        with jax.enable_x64(True):
             return jax.device_get(program(theta, *args))
 
     return call
 
 
 def build(algorithm: str, theta: Theta | None, num_children: int) -> Algorithm:
-    return preset("learned_ga", theta, num_children) if algorithm in LEARNED else preset(algorithm, num_children)
+    if algorithm in LEARNED:
+        assert theta is not None
+        return presets.learned_ga(theta, num_children)
+    return presets.ALGORITHMS[algorithm](num_children)
 
 
 def with_fitness(state: Any, parent_fitness: Float[Array, " e"], best_fitness: Float[Array, ""]) -> Any:

@@ -16,8 +16,8 @@ from lga.optimize.records import best_elite, means, pruned, to_try_again, with_r
 from lga.optimize.state import Best, Pending, Run, SearchState, first_state, new_run
 from lga.optimize.worker import FAILURES, Outcome
 
-# Coordinates of size 5 have a resolution of 5e-7 in float32: below a fifth of that, mutation does nothing.
-SMALLEST_RATE = 1e-7
+# Coordinates of size 5 have a resolution of 9e-16: below that, mutation does nothing.
+SMALLEST_RATE = 1e-15
 # Improvements by less than this share of the value are not worth going on for.
 SMALLEST_GAIN = 1e-12
 
@@ -123,7 +123,7 @@ def complete(search: Search, state: SearchState) -> SearchState:
 
 
 def learned(search: Search, state: SearchState, run: Run, values: Float[np.ndarray, " n"]) -> Run:
-    """`tell` of the algorithm, on values relative to the best so far: float32 then resolves what matters."""
+    """`tell` of the algorithm, on values relative to the best so far: small differences of large values then count."""
     programs, coordinates = search.programs(state.restarts), state.pending.coordinates[: len(values)]
     everything = np.concatenate([values, run.parent_values])
     reference, scale = relation(everything, run.reference)

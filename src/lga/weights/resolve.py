@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from lga.weights.files import load_theta
 
 DEFAULT_WEIGHTS = "lga-1"
 UNNAMED = "theta"
+USUAL_SIGMA0, USUAL_POPULATION = 0.25, 16
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,15 @@ class Weights:
     """What tables call them."""
     theta: Theta = field(compare=False, repr=False)
     provenance: Mapping[str, Any] = field(compare=False, repr=False, default_factory=dict)
+
+    @property
+    def sigma0(self) -> float:
+        """The initial mutation rate that suits them, in a box of side 10: the one that they were validated with."""
+        return self.provenance.get("run", {}).get("validation_sigma0", USUAL_SIGMA0)
+
+    def population(self, num_dims: int) -> int:
+        """The number of children that suits them."""
+        return USUAL_POPULATION if self.theta.shape is None else 6 + round(3.4 * log(num_dims))
 
 
 def installed() -> dict[str, Path]:

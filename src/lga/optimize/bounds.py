@@ -2,7 +2,8 @@
 
 The learned rates were trained in boxes of side 10, so a variable with two bounds is mapped to [-5, 5], in its logarithm
 if it is log-scaled. A variable with `sigma0` is centred at `x0`, with `sigma0` mapped to a quarter of such a side.
-Coordinates may lie a little beyond an edge, where the variable rests on its bound, and are reflected from there.
+Coordinates may lie anywhere: beyond an edge the box is seen in a mirror. So a search never bumps into a bound, its steps
+are what it meant them to be, and an optimum on a bound or close to it is the middle of a valley like any other.
 """
 
 from collections.abc import Sequence
@@ -17,9 +18,6 @@ from lga.core.checks import require
 HALF_SIDE = 5.0
 START_DEVIATION = 2.5
 """Deviation of a first population around `x0`, in coordinates."""
-BAND = 1.0
-"""How far a coordinate may lie beyond an edge. Without it a steep variable on its bound can only get worse by mutation,
-so the rate shrinks and the other variables stand still; optima on a bound or in a corner are then hardly found."""
 LARGEST_COORDINATE = 1e30
 """Where a variable has no bound, its coordinate still has one, so that it stays within its precision."""
 PRECISION = np.float64
@@ -49,7 +47,7 @@ class Space:
     def decode(self, coordinates: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
         """The variables at some coordinates. Whatever these are, bounds and integrality hold."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            inner = self.centre + self.unit * np.asarray(coordinates, float)
+            inner = self.centre + self.unit * self.reflect(coordinates)
             x = np.where(self.log, 10.0 ** np.where(self.log, inner, 0.0), inner)
         x = np.where(np.isnan(x), np.broadcast_to(self.middle, x.shape), x)
         return np.clip(np.where(self.integer, np.rint(x), x), self.low, self.high)
@@ -59,20 +57,19 @@ class Space:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             inner = np.where(self.log, np.log10(np.where(self.log, x, 1.0)), x)
             coordinates = np.where(self.unit > 0.0, (inner - self.centre) / self.unit, 0.0)
-        return self.reflect(np.nan_to_num(coordinates)[None])[0].astype(float)
+        return self.reflect(coordinates[None])[0]
 
     def reflect(self, coordinates: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-        """Coordinates within a band around the edges: a step beyond it comes back by as much as it went too far."""
-        z = np.clip(np.nan_to_num(np.asarray(coordinates, float)), -LARGEST_COORDINATE, LARGEST_COORDINATE)
-        low, high = (np.broadcast_to(end, z.shape) for end in (self.edge_low - BAND, self.edge_high + BAND))
+        """Where in the box the mirrors put coordinates: a step beyond an edge comes back by as much as it went too far."""
+        z = within_floats(coordinates)
+        low, high = (np.broadcast_to(end, z.shape) for end in (self.edge_low, self.edge_high))
         # Only what is outside is touched: folding would cost coordinates far from the edges their last digits.
         start = np.where(z < low, low, np.where(z > high, high, z))
         beyond = np.abs(z - start)
         width = high - low
         turn = np.mod(beyond, np.where(width > 0.0, 2.0 * width, 1.0))
         back = np.where(width > 0.0, np.minimum(turn, 2.0 * width - turn), 0.0)
-        folded = start + np.where(z < low, back, -back)
-        return np.clip(folded, -LARGEST_COORDINATE, LARGEST_COORDINATE).astype(PRECISION)
+        return within_floats(start + np.where(z < low, back, -back))
 
     def first_population(self, generator: np.random.Generator, size: int) -> Float[np.ndarray, "n d"]:
         """Coordinates of a first population: uniform in the box, or normal around x0 where sigma0 was given."""
@@ -86,6 +83,10 @@ class Space:
     def middle(self) -> Float[np.ndarray, " d"]:
         """A point inside of the bounds."""
         return np.clip(0.0, self.low, self.high)
+
+
+def within_floats(coordinates: Any) -> Float[np.ndarray, "*n"]:
+    return np.clip(np.nan_to_num(np.asarray(coordinates, PRECISION)), -LARGEST_COORDINATE, LARGEST_COORDINATE)
 
 
 def make_space(

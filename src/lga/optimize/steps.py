@@ -9,7 +9,7 @@ from jaxtyping import Float, UInt32
 
 from lga.core.checks import require
 from lga.core.population import FAILED
-from lga.optimize.bounds import PRECISION
+from lga.optimize.bounds import PRECISION, within_floats
 from lga.optimize.options import Search
 from lga.optimize.programs import has_parents, key_words, num_parents
 from lga.optimize.records import best_elite, means, pruned, to_try_again, with_row, with_values
@@ -35,7 +35,7 @@ def open_generation(search: Search, state: SearchState) -> SearchState:
     else:
         children, algorithm = search.programs(state.restarts).ask(step_key(search, state, "ask"), run.algorithm)
         run = replace(run, children=children, algorithm=algorithm)
-        coordinates = space.reflect(np.asarray(children.solutions))
+        coordinates = within_floats(children.solutions)
     solutions = space.decode(coordinates)
     if x0 is not None and state.generation == 0:
         solutions[0] = x0

@@ -118,12 +118,9 @@ def test_a_step_too_far_comes_back_by_as_much():
 def test_an_optimum_on_a_bound_or_near_it_is_found(share, num_dims):
     """Every other variable has its optimum in the middle."""
     optimum = np.where(np.arange(num_dims) % 2, 500.0, 1000.0 * share)
+    bounds = [(0, 1000)] * num_dims
     result = lga.minimize(
-        lambda x: np.sum((x - optimum) ** 2),
-        [(0, 1000)] * num_dims,
-        seed=1,
-        max_evaluations=1000 * num_dims,
-        target=1e-9,
+        lambda x: np.sum((x - optimum) ** 2), bounds, seed=1, max_evaluations=1000 * num_dims, target=1e-9
     )
     assert result.fun <= 1e-9
 

@@ -2,8 +2,8 @@
 
 The learned rates were trained in boxes of side 10, so a variable with two bounds is mapped to [-5, 5], in its logarithm
 if it is log-scaled. A variable with `sigma0` is centred at `x0`, with `sigma0` mapped to a quarter of such a side.
-Coordinates may lie anywhere: beyond an edge the box is seen in a mirror. So a search never bumps into a bound, its steps
-are what it meant them to be, and an optimum on a bound or close to it is the middle of a valley like any other.
+Coordinates may lie anywhere: beyond an edge the box is seen in a mirror. So the steps of a search are what it meant them
+to be, and an optimum on a bound or close to it is the middle of a valley like any other.
 """
 
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ class Space:
         return self.reflect(coordinates[None])[0]
 
     def reflect(self, coordinates: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-        """Where in the box the mirrors put coordinates: a step beyond an edge comes back by as much as it went too far."""
+        """Coordinates as the mirrors show them: a step beyond an edge comes back by as much as it went too far."""
         z = within_floats(coordinates)
         low, high = (np.broadcast_to(end, z.shape) for end in (self.edge_low, self.edge_high))
         # Only what is outside is touched: folding would cost coordinates far from the edges their last digits.

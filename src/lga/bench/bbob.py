@@ -17,7 +17,7 @@ from rich.table import Table
 
 from lga.analysis import figures
 from lga.bench.cells import outcome
-from lga.bench.methods import HAND_DESIGNED, Method, Size, as_shipped, half_population, learned
+from lga.bench.methods import HAND_DESIGNED, Method, Size, SuitedPopulation, as_shipped, learned
 from lga.bench.searches import Suite, gap_cell
 from lga.bench.statistics import interval_text, mean_interval, ranking, runtime_profile
 from lga.bench.tuning import Tuned, tune
@@ -68,15 +68,15 @@ class Measured(NamedTuple):
 def roster(protocol: BbobProtocol, weights: Sequence[Weights]) -> list[Method]:
     """Each set of weights tuned over the grid like all others, and as it ships; then the hand-designed methods.
 
-    The first weights enter a third time, with half the population, which is what `lga.minimize` starts with.
+    The first weights enter a third time, with the population that suits them, which `lga.minimize` starts with.
     """
     methods: list[Method] = []
     for own in weights:
         untuned = replace(as_shipped(own), name=f"{own.name}, untuned")
         methods += [learned(own), untuned]
         if own is weights[0]:
-            name = f"{untuned.name}, population {half_population(protocol.num_children, protocol.num_dims)}"
-            methods.append(replace(untuned, name=name, population=half_population))
+            name = f"{untuned.name}, population {own.population(protocol.num_dims)}"
+            methods.append(replace(untuned, name=name, population=SuitedPopulation(own)))
     return [
         method.over(ELITE_RATIOS, STRATEGY_SIGMAS if method.family == "strategy" else SIGMAS)
         for method in (*methods, *HAND_DESIGNED.values())

@@ -19,13 +19,19 @@ def given_population(num_children: int, num_dims: int) -> int:
     return num_children
 
 
-def half_population(num_children: int, num_dims: int) -> int:
-    return num_children // 2
-
-
 def cma_population(num_children: int, num_dims: int) -> int:
     """The default of CMA-ES."""
     return 4 + int(3 * log(num_dims))
+
+
+@dataclass(frozen=True)
+class SuitedPopulation:
+    """What suits the weights, and `lga.minimize` starts with."""
+
+    weights: Weights
+
+    def __call__(self, num_children: int, num_dims: int) -> int:
+        return self.weights.population(num_dims)
 
 
 class Size(NamedTuple):

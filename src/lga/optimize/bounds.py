@@ -2,8 +2,8 @@
 
 The learned rates were trained in boxes of side 10, so a variable with two bounds is mapped to [-5, 5], in its logarithm
 if it is log-scaled. A variable with `sigma0` is centred at `x0`, with `sigma0` mapped to a quarter of such a side.
-Coordinates may lie anywhere: beyond an edge the box is seen in a mirror. So the steps of a search are what it meant them
-to be, and an optimum on a bound or close to it is the middle of a valley like any other.
+Coordinates may lie anywhere: beyond an edge the box is seen in a mirror. So the steps of a search are what it meant
+them to be, and an optimum on a bound or close to it is the middle of a valley like any other.
 """
 
 from collections.abc import Sequence

@@ -106,7 +106,7 @@ def test_scales_are_drawn_from_their_ranges_by_the_seed_alone():
 
 
 def test_all_scales_are_tried_in_each_meta_generation_with_horizons_log_uniform_up_to_their_own():
-    config = dataclasses.replace(TINY, scales=("2x4x10", "5x6x1000"), num_generations=(10, 10), meta_generations=300)
+    config = dataclasses.replace(TINY, scales=("2x4x10-10", "5x6x10-1000"), meta_generations=300)
     drawn = list(drawn_scales(config))
     assert {(scale.num_dims, scale.num_children) for scale, _ in drawn} == {(2, 4)}
     assert {scale.num_generations for scale, _ in drawn} == {10}
@@ -132,9 +132,8 @@ def test_a_shape_is_trained_at_several_scales(tmp_path):
         optimizer="cma_es",
         objective="anytime",
         normalization="soft",
-        scales=("2x4x6", "3x6x8"),
+        scales=("2x4x3-6", "3x6x3-8"),
         validation_scales=("3x6x8",),
-        num_generations=(3, 3),
         meta_generations=2,
         validate_every=1,
     )

@@ -1,5 +1,6 @@
 """Settings of meta-training, and the presets that people start from."""
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -15,19 +16,23 @@ class Scale(NamedTuple):
     num_dims: int
     num_children: int
     num_generations: int
+    shortest: int = 1
+    """Where horizons are drawn: the least, `num_generations` being the most."""
 
     def __str__(self) -> str:
-        return "x".join(map(str, self))
+        return f"{self.num_dims}x{self.num_children}x{self.num_generations}"
 
 
 def parse_scale(text: str) -> Scale:
-    """20x16x400: dimensions, children, generations."""
-    parts = text.split("x")
+    """20x16x400: dimensions, children, generations; 20x16x100-400 where horizons are drawn."""
+    found = re.fullmatch(r"(\d+)x(\d+)x(?:(\d+)-)?(\d+)", text)
+    numbers = [int(number or 1) for number in found.groups()] if found else [0]
     require(
-        len(parts) == 3 and all(part.isdigit() and int(part) > 0 for part in parts),
-        f"a scale is {text!r}, but must be DIMENSIONSxCHILDRENxGENERATIONS, such as 20x16x400.",
+        len(numbers) == 4 and min(numbers) > 0 and numbers[2] <= numbers[3],
+        f"a scale is {text!r}, but must be DIMENSIONSxCHILDRENxGENERATIONS, such as 20x16x400 or 20x16x100-400.",
     )
-    return Scale(*map(int, parts))
+    num_dims, num_children, shortest, longest = numbers
+    return Scale(num_dims, num_children, longest, shortest)
 
 
 @dataclass(frozen=True)
@@ -57,8 +62,7 @@ class MetaConfig:
     """Smallest and largest inner horizon; one is drawn for each meta-generation."""
     scales: tuple[str, ...] = ()
     """Sizes of search that are all tried in each meta-generation, in place of the three settings above and of dims:
-    DIMENSIONSxCHILDRENxGENERATIONS, each with num_tasks tasks. Horizons are drawn log-uniformly from the smallest of
-    num_generations up to the scale's own."""
+    DIMENSIONSxCHILDRENxSHORTEST-LONGEST, each with num_tasks tasks, and with a horizon drawn log-uniformly."""
     elite_ratio: float = 1.0
     """Parents for each child."""
 

@@ -108,7 +108,7 @@ def drawn_scales(config: MetaConfig) -> Iterator[list[Scale]]:
         draw = np.random.default_rng([config.seed, meta_generation])
         if config.scales:
             yield [
-                scale._replace(num_generations=log_uniform(draw, shortest, scale.num_generations))
+                scale._replace(num_generations=log_uniform(draw, scale.shortest, scale.num_generations))
                 for scale in config.largest_scales
             ]
         else:
@@ -117,4 +117,4 @@ def drawn_scales(config: MetaConfig) -> Iterator[list[Scale]]:
 
 
 def log_uniform(draw: np.random.Generator, low: int, high: int) -> int:
-    return round(float(np.exp(draw.uniform(np.log(min(low, high)), np.log(high)))))
+    return round(float(np.exp(draw.uniform(np.log(low), np.log(high)))))

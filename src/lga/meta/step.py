@@ -37,7 +37,7 @@ def bytes_per_candidate(config: MetaConfig) -> int:
     """A generous estimate of what one search holds: archives and children, their copies, and the attention matrices."""
 
     def size(scale: Scale) -> int:
-        d, n, _ = scale
+        d, n = scale.num_dims, scale.num_children
         per_dimension = n * n * config.num_heads * d if "cross" in config.learned else 0
         matrix = d * d if "shape" in config.learned else 0
         return 4 * (12 * n * d + 6 * n * n * config.num_heads + 3 * per_dimension + 8 * matrix)

@@ -1,12 +1,16 @@
 """The ask/tell optimiser: any order, any part, and the same search as `minimize`."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from faulty import sphere, steps
 
 import lga
+from lga.optimize.options import SearchOptions, make_search
+from lga.optimize.state import first_state
+from lga.optimize.steps import is_hopeless
 from lga.weights import resolve
 
 BOX = [(-5.0, 5.0)] * 3
@@ -157,3 +161,20 @@ def test_the_given_start_is_evaluated_as_it_is():
     x0 = [0.1, 1e-7 / 3, -4.999999999]
     np.testing.assert_array_equal(lga.Optimizer(BOX, x0=x0).ask()[0], x0)
     np.testing.assert_array_equal(lga.Optimizer(x0=x0, sigma0=0.1).ask()[0], x0)
+
+
+@pytest.mark.parametrize(
+    ("best", "values", "hopeless"),
+    [
+        (0.0, [1.0, 1.01, 1.02], True),
+        (0.0, [1.0, 2.0, 3.0], False),
+        (1.0, [1.0, 1.0 + 1e-12, 1.0], False),
+        (0.0, [math.nan, math.nan, 1.0], False),
+    ],
+    ids=["children agree on something worse", "children differ", "it is the best itself", "most have failed"],
+)
+def test_a_run_is_given_up_where_its_children_agree_on_something_worse_than_the_best(best, values, hopeless):
+    search = make_search(SearchOptions([(0, 1)], seed=0))
+    state = first_state(search)
+    state = replace(state, best=replace(state.best, value=best), run=replace(state.run, reference=1.0))
+    assert is_hopeless(search, state, np.array(values)) is hopeless

@@ -17,7 +17,7 @@ from lga.core.tree import tree_dataclass
 
 @tree_dataclass
 class Trace:
-    """One entry a generation (T of them)."""
+    """One entry per generation (T of them)."""
 
     best_so_far: Float[Array, "*t"]
     generation_best: Float[Array, "*t"]

@@ -77,7 +77,7 @@ def training_curves(metrics: list[dict[str, Any]], path: Path) -> None:
 
 
 def convergence(curves: dict[str, np.ndarray], path: Path) -> None:
-    """Mean log10 gap over generations, one line a method; the first is drawn in front."""
+    """Mean log10 gap over generations, one line per method; the first is drawn in front."""
     figure = Figure(figsize=(6.4, 4), layout="constrained")
     axes = figure.subplots()
     for number, (name, curve) in enumerate(curves.items()):
@@ -155,7 +155,7 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def ratio_bars(log_gaps: dict[str, dict[str, float]], reference: str, splits: dict[str, list[str]], path: Path) -> None:
-    """Geometric mean of the gap relative to a reference method, one panel a split of the functions."""
+    """Geometric mean of the gap relative to a reference method, one panel per split of the functions."""
     figure = Figure(figsize=(14, 7), layout="constrained")
     shown = {split: functions for split, functions in splits.items() if functions}
     panels = figure.subplots(len(shown), 1, squeeze=False)[:, 0]
@@ -185,7 +185,7 @@ def validation_curves(curves: dict[str, tuple[np.ndarray, np.ndarray]], path: Pa
 
 
 def lines(curves: dict[str, tuple[np.ndarray, np.ndarray]], across: str, label: str, path: Path) -> None:
-    """One line a method; the first is drawn bold."""
+    """One line per method; the first is drawn bold."""
     figure = Figure(figsize=(8.6, 4.4), layout="constrained")
     axes = figure.subplots()
     for number, (name, (where, values)) in enumerate(curves.items()):
@@ -197,7 +197,7 @@ def lines(curves: dict[str, tuple[np.ndarray, np.ndarray]], across: str, label: 
 
 
 def learning_curves(panels: dict[str, dict[str, dict[str, list]]], path: Path) -> None:
-    """One panel a measure, one line an algorithm: mean over seeds, with its 95 % interval as a band if there is one."""
+    """One panel per measure, one line per algorithm: mean over seeds, its 95 % interval as a band if there is one."""
     figure = Figure(figsize=(5.6 * len(panels), 4), layout="constrained")
     for axes, (measure, curves) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
         for name, curve in curves.items():

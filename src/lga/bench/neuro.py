@@ -22,7 +22,7 @@ from lga.core.tree_io import json_form, write_atomically
 from lga.tasks.network_task import NeuroTask
 from lga.weights import EVOSAX_LGA
 
-ALGORITHMS = ("gaussian_ga", "mr15_ga", "samr_ga", "gesmr_ga", "sep_cma_es", EVOSAX_LGA, "lga-1")
+ALGORITHMS = ("gaussian_ga", "mr15_ga", "samr_ga", "gesmr_ga", "sep_cma_es", EVOSAX_LGA, "lga-1", "lga-2")
 MEASURES = {"elite": "elite", "mean_parent": "mean parent"}
 FIRST_TUNING_SEED = 1_000_000
 """Far from the seeds that are reported."""

@@ -20,7 +20,7 @@ def bbob_main(args: list[str]) -> None:
 
 
 def run_bbob(
-    weights: tuple[str, ...] = ("lga-1", "lga-paper", EVOSAX_LGA),
+    weights: tuple[str, ...] = ("lga-2", "lga-1", "lga-paper", EVOSAX_LGA),
     out: Path = Path("runs/bench/bbob"),
     protocol: tyro.conf.OmitArgPrefixes[BbobProtocol] = PAPER,
 ) -> None:
@@ -40,7 +40,7 @@ def coco_main(args: list[str]) -> None:
 
 
 def run_under_coco(
-    weights: str = "lga-1",
+    weights: str = "lga-2",
     out: Path = Path("runs/bench/coco/lga"),
     settings: tyro.conf.OmitArgPrefixes[CocoSettings] = COCO,
 ) -> None:
@@ -62,7 +62,7 @@ def generalization_main(args: list[str]) -> None:
 
 
 def run_generalization(
-    weights: str = "lga-1",
+    weights: str = "lga-2",
     out: Path = Path("runs/bench/generalization"),
     grid: tyro.conf.OmitArgPrefixes[Grid] = GRID,
 ) -> None:

@@ -97,7 +97,7 @@ def uniform_index(key: Key[Array, ""], count: int, size: int) -> Int[Array, " n"
 def index_by_weight(uniform: Float[Array, "*rows"], weights: Float[Array, "*rows n"]) -> Int[Array, "*rows"]:
     """The index that each uniform number falls on when the weights are laid end to end (inverse of the distribution).
 
-    One number a row, where a Gumbel draw would take one a weight. A weight of zero is never chosen.
+    One number per row, where a Gumbel draw would take one per weight. A weight of zero is never chosen.
     """
     ends = running_sum(weights)
     if weights.shape[-1] > LARGEST_TRIANGLE:

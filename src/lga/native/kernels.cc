@@ -271,7 +271,7 @@ void select(const Select& call, int64_t begin, int64_t end) {
 
 // ---- mutation rate ----
 
-// A vector of children reads out what the others tell, head by head: `told` holds padded(N) numbers a head.
+// A vector of children reads out what the others tell, head by head: `told` holds padded(N) numbers per head.
 Floats read_out(const Columns<5>& features, int64_t first_child, int64_t num_children, int64_t num_heads,
                 const float* attend, const float* told, float* logits) {
   constexpr int F = 5, G = F + 1;

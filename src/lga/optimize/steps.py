@@ -20,6 +20,8 @@ from lga.optimize.worker import FAILURES, Outcome
 SMALLEST_RATE = 1e-15
 # Improvements by less than this share of the value are not worth going on for.
 SMALLEST_GAIN = 1e-12
+# A run that is behind the best by as many times the range of its generation's values will not catch up.
+HOPELESS = 30.0
 
 
 def open_generation(search: Search, state: SearchState) -> SearchState:
@@ -119,7 +121,8 @@ def complete(search: Search, state: SearchState) -> SearchState:
         run=marked(replace(run, reference=reference)),
         pending=first_state(search).pending,
     )
-    return restarted(search, after) if stagnates(search, after.run) else after
+    over = stagnates(search, after.run) or is_hopeless(search, after, values)
+    return restarted(search, after) if over else after
 
 
 def learned(search: Search, state: SearchState, run: Run, values: Float[np.ndarray, " n"]) -> Run:
@@ -157,6 +160,14 @@ def stagnates(search: Search, run: Run) -> bool:
     if run.children is None or search.options.algorithm == "random_search":
         return False
     return bool(np.max(run.children.sigma) < SMALLEST_RATE)
+
+
+def is_hopeless(search: Search, state: SearchState, values: Float[np.ndarray, " n"]) -> bool:
+    """A run that converges to something worse than an earlier one has found: its children agree by far more."""
+    finite = values[np.isfinite(values)]
+    if search.options.reevaluate or finite.size < 2 or not math.isfinite(state.run.reference):
+        return False
+    return bool(state.run.reference - state.best.value > HOPELESS * np.ptp(finite))
 
 
 def restarted(search: Search, state: SearchState) -> SearchState:

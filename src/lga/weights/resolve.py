@@ -13,7 +13,7 @@ from lga.operators.theta import Theta
 from lga.weights.evosax import EVOSAX_LGA, evosax_theta
 from lga.weights.files import load_theta
 
-DEFAULT_WEIGHTS = "lga-1"
+DEFAULT_WEIGHTS = "lga-2"
 UNNAMED = "theta"
 USUAL_SIGMA0, USUAL_POPULATION = 0.25, 16
 

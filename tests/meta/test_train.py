@@ -47,7 +47,7 @@ def test_a_longer_run_continues_a_shorter_one_bit_by_bit(tmp_path):
 
 def test_other_settings_do_not_continue_a_run(tmp_path):
     train(dataclasses.replace(TINY, meta_generations=2), tmp_path)
-    with pytest.raises(ValueError, match="its run had other settings: learning_rate was 0.01, is 0.02"):
+    with pytest.raises(ValueError, match="its run had other settings: learning_rate was 0.01 and is 0.02 now"):
         train(dataclasses.replace(TINY, learning_rate=0.02), tmp_path, resume=True)
 
 

@@ -105,7 +105,7 @@ def adaptive(
         strengths = strengths_of(learned, *noise.shape).astype(noise.dtype)
         path, stretch, factor = adapt(fitness, noise, memory.path, memory.stretch, strengths)
         # A memory that left the floats would never come back: such a generation teaches it nothing.
-        sound = jnp.isfinite(factor) & (factor > 0.0)
+        sound = jnp.isfinite(factor) & (factor > 0.0) & jnp.all(jnp.isfinite(path))
         kept = jax.tree.map(lambda new, old: jnp.where(sound, new, old), Memory(path, stretch), memory)
         return kept, jnp.where(sound, factor, 1.0)
 

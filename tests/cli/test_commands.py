@@ -3,11 +3,13 @@
 import json
 import sys
 
+import jax
+import numpy as np
 import pytest
 
 from lga.cli import COMMANDS, function_of, main
-from lga.operators.fold import init_theta
-from lga.weights import save_theta
+from lga.operators.fold import fold, init_theta
+from lga.weights import load_theta, save_theta
 
 
 def lga(monkeypatch, *arguments):
@@ -17,8 +19,6 @@ def lga(monkeypatch, *arguments):
 
 @pytest.fixture
 def weight_file(tmp_path):
-    import jax
-
     path = tmp_path / "weights.safetensors"
     save_theta(path, init_theta(jax.random.key(0)), {"meta_generation": 7})
     return path
@@ -108,3 +108,15 @@ def test_mistakes_end_in_one_sentence(monkeypatch, capsys, tmp_path, arguments, 
     error = capsys.readouterr().err
     assert re.search(sentence, error.replace("\n", " "))
     assert "Traceback" not in error
+
+
+def test_the_mean_of_weights_is_that_of_their_folded_numbers(tmp_path, monkeypatch):
+    for seed in (0, 1):
+        save_theta(tmp_path / f"{seed}.safetensors", init_theta(jax.random.key(seed)), {"run": {"seed": seed}})
+    files = [str(tmp_path / f"{seed}.safetensors") for seed in (0, 1)]
+    lga(monkeypatch, "weights", "average", *files, "--to", str(tmp_path / "mean"))
+    mean, provenance = load_theta(tmp_path / "mean")
+    first, second = (fold(load_theta(tmp_path / f"{seed}.safetensors")[0]) for seed in (0, 1))
+    expected = jax.tree.map(lambda a, b: 0.5 * (a + b), first, second)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5), fold(mean), expected)
+    assert [origin["run"]["seed"] for origin in provenance["mean_of"]] == [0, 1]

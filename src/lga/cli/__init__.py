@@ -28,6 +28,7 @@ COMMANDS: Commands = {
             "list": ("what is installed", "weights:list_main"),
             "info": ("where weights come from", "weights:info_main"),
             "export": ("copy weights to a file", "weights:export_main"),
+            "average": ("the mean of several weights", "weights:average_main"),
         },
     ),
     "tasks": (

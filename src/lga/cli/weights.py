@@ -5,11 +5,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
+import jax
 import tyro
 from rich.table import Table
 
 from lga.cli.screen import table_console
 from lga.core.checks import require
+from lga.operators.fold import fold, unfold
 from lga.operators.theta import config_of, ravel_theta
 from lga.weights import installed, resolve, save_theta
 
@@ -26,6 +28,10 @@ def info_main(args: list[str]) -> None:
 
 def export_main(args: list[str]) -> None:
     tyro.cli(export, args=args, prog="lga weights export")
+
+
+def average_main(args: list[str]) -> None:
+    tyro.cli(average, args=args, prog="lga weights average")
 
 
 def list_weights() -> None:
@@ -59,3 +65,20 @@ def export(name: Name, to: Path) -> None:
     require(not to.exists(), f"to is {str(to)!r}, but that file exists already.")
     save_theta(to, weights.theta, weights.provenance)
     print(f"{name} written to {to}")
+
+
+def average(names: Annotated[tuple[str, ...], tyro.conf.Positional], to: Path) -> None:
+    """Write the mean of several weights, taken over the numbers that they fold into.
+
+    Runs that went on from the same start end in one valley, and their mean is often better than each of them.
+    """
+    require(len(names) >= 2, f"{len(names)} weights are named, but a mean needs at least 2.")
+    require(not to.exists(), f"to is {str(to)!r}, but that file exists already.")
+    all_weights = [resolve(name) for name in names]
+    configs = [config_of(weights.theta) for weights in all_weights]
+    require(len(set(configs)) == 1, f"the weights differ in what they are of ({configs}), but must be alike.")
+    folded = jax.tree.map(lambda *numbers: sum(numbers) / len(numbers), *(fold(one.theta) for one in all_weights))
+    origins = [{"digest": weights.digest, **weights.provenance} for weights in all_weights]
+    run = origins[0].get("run", {})
+    save_theta(to, unfold(folded, configs[0].key_dim), {"run": run, "mean_of": origins})
+    print(f"the mean of {', '.join(names)} written to {to}")

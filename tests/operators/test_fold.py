@@ -2,7 +2,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax.flatten_util import ravel_pytree
 
@@ -37,6 +37,8 @@ def configurations(draw):
     return tuple(learned), heads * draw(st.integers(6, 9)), heads
 
 
+# Every configuration has shapes of its own to compile for.
+@settings(max_examples=8)
 @given(configurations(), st.integers(0, 99))
 def test_unfolded_weights_fold_into_what_they_came_from(configuration, seed):
     config = ThetaConfig(*configuration)

@@ -114,7 +114,7 @@ def test_a_step_too_far_comes_back_by_as_much():
 
 
 @pytest.mark.parametrize("share", [0.0, 1e-4, 1e-3, 0.003, 0.01, 0.03, 0.1, 0.5])
-@pytest.mark.parametrize("num_dims", [2, 10])
+@pytest.mark.parametrize("num_dims", [2, pytest.param(10, marks=pytest.mark.slow)])
 def test_an_optimum_on_a_bound_or_near_it_is_found(share, num_dims):
     """Every other variable has its optimum in the middle."""
     optimum = np.where(np.arange(num_dims) % 2, 500.0, 1000.0 * share)

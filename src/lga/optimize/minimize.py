@@ -55,7 +55,7 @@ def minimize(
         x0: A point to start from. Needed, with sigma0, for variables without two finite bounds.
         sigma0: Deviation of the first population around x0, for all variables or for each; in decades for log-scaled
             ones. Without it the first population is uniform in the box.
-        popsize: Solutions per generation.
+        popsize: Solutions per generation; if not given, what suits the weights: with `lga-2` 6 + 3.4 ln(d).
         max_evaluations: Budget, kept exactly. If none of max_evaluations, max_seconds, target and patience is given,
             1000 evaluations per variable.
         max_seconds: Budget of time.

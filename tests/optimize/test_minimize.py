@@ -244,7 +244,7 @@ def test_any_preset_minimises():
 
 @pytest.mark.parametrize("choice", ["file", "theta"])
 def test_weights_may_be_a_file_or_themselves(choice, tmp_path):
-    theta = resolve("lga-1").theta
+    theta = resolve().theta
     lga.save_theta(tmp_path / "w", theta, {})
     weights = tmp_path / "w" if choice == "file" else theta
     ours = lga.minimize(sphere, BOX, max_evaluations=24, **SMALL)

@@ -15,7 +15,7 @@ from lga.weights.files import load_theta
 
 DEFAULT_WEIGHTS = "lga-2"
 UNNAMED = "theta"
-USUAL_SIGMA0, USUAL_POPULATION = 0.25, 16
+USUAL_SIGMA0, USUAL_SIGMA0_WITH_SHAPE, USUAL_POPULATION = 0.25, 0.5, 16
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class Weights:
     @property
     def sigma0(self) -> float:
         """The initial mutation rate that suits them, in a box of side 10: the one that they were validated with."""
-        return self.provenance.get("run", {}).get("validation_sigma0", USUAL_SIGMA0)
+        usual = USUAL_SIGMA0 if self.theta.shape is None else USUAL_SIGMA0_WITH_SHAPE
+        return self.provenance.get("run", {}).get("validation_sigma0", usual)
 
     def population(self, num_dims: int) -> int:
         """The number of children that suits them."""

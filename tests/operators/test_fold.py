@@ -38,7 +38,7 @@ def configurations(draw):
 
 
 # Every configuration has shapes of its own to compile for.
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(configurations(), st.integers(0, 99))
 def test_unfolded_weights_fold_into_what_they_came_from(configuration, seed):
     config = ThetaConfig(*configuration)

@@ -9,6 +9,7 @@ from native_cases import (
     SHAPES,
     exact_boundaries,
     exact_multiplier,
+    fitness_of,
     is_right,
     largest_logit,
     rate_case,
@@ -20,6 +21,7 @@ from lga.algorithms.genetic import native_succession, succession
 from lga.core.population import FAILED, Archive, Progress
 from lga.operators.mutation_rate import attended_multiplier
 from lga.operators.selection import choose
+from lga.operators.shape import adapt_matrix, bend_by_matrix
 
 select = jax.jit(native.select)
 rate = jax.jit(native.rate)
@@ -161,3 +163,41 @@ def test_succession_equals_jax_to_the_bit(instruction_set, num_dims):
         ours = jax.jit(native_succession)(index, offspring, parents, progress)
         theirs = jax.jit(succession.__wrapped__)(index, offspring, parents, progress)
         assert all(map(np.array_equal, jax.tree.leaves(ours), jax.tree.leaves(theirs)))
+
+
+@pytest.mark.parametrize("kind", FITNESS)
+@pytest.mark.parametrize(("num_children", "num_dims"), [(1, 1), (4, 2), (7, 5), (16, 16), (16, 20), (33, 40), (6, 130)])
+def test_a_shape_bends_and_adapts_as_in_jax(instruction_set, num_children, num_dims, kind):
+    rng = np.random.default_rng(num_dims)
+    fitness = jnp.asarray(fitness_of(kind, rng, num_children))
+    start, noise = jnp.asarray(rng.normal(size=(2, num_children, num_dims)), jnp.float32)
+    path, drift = jnp.asarray(rng.normal(size=(2, num_dims)), jnp.float32)
+    stretch = jnp.asarray(np.eye(num_dims) + 0.1 * rng.normal(size=(num_dims, num_dims)), jnp.float32)
+    sigma = jnp.asarray(np.exp(rng.normal(size=num_children)), jnp.float32)
+    strengths = jnp.asarray(np.exp(0.3 * rng.normal(size=6)) * [8, 1, 1, 1, 1, 1], jnp.float32)
+    bent = native.bend(start, sigma, noise, drift, stretch)
+    np.testing.assert_allclose(
+        bent, bend_by_matrix.__wrapped__(start, sigma, noise, drift, stretch), rtol=1e-4, atol=1e-5
+    )
+    adapted = native.adapt(fitness, noise, path, stretch, strengths)
+    expected = adapt_matrix.__wrapped__(fitness, noise, path, stretch, strengths)
+    for ours, theirs in zip(adapted, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_runs_of_a_batch_share_noise_and_have_matrices_of_their_own(instruction_set):
+    """As in meta-training: noise without a batch axis, memory with one."""
+    rng = np.random.default_rng(0)
+    fitness, noise = (
+        jnp.asarray(rng.normal(size=(3, 6)), jnp.float32),
+        jnp.asarray(rng.normal(size=(6, 4)), jnp.float32),
+    )
+    path, stretch = (
+        jnp.asarray(rng.normal(size=(3, 4)), jnp.float32),
+        jnp.asarray(rng.normal(size=(3, 4, 4)), jnp.float32),
+    )
+    strengths = jnp.ones(6)
+    together = jax.vmap(native.adapt, in_axes=(0, None, 0, 0, None))(fitness, noise, path, stretch, strengths)
+    for run in range(3):
+        alone = native.adapt(fitness[run], noise, path[run], stretch[run], strengths)
+        jax.tree.map(lambda a, b, run=run: np.testing.assert_array_equal(a[run], b), together, tuple(alone))

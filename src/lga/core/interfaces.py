@@ -64,13 +64,6 @@ class Selection(Protocol):
     ) -> Int[Array, " e"]: ...
 
 
-class SearchState(Protocol):
-    """Whatever else an algorithm keeps, it keeps its progress."""
-
-    @property
-    def progress(self) -> Progress: ...
-
-
 class Algorithm(NamedTuple):
     """Pure functions, so `jit`, `vmap`, `scan` and `shard_map` work on them."""
 

@@ -17,7 +17,7 @@ from lga.meta.optimizers import meta_optimizer
 from lga.meta.run_directory import BEST, FINAL, RunDirectory, load_checkpoint
 from lga.meta.search_space import search_space
 from lga.meta.step import as_saved, candidates_at_once, member_mesh, meta_step
-from lga.meta.validate import ValidationProtocol, protocol_description, validator
+from lga.meta.validate import ValidationProtocol, validator
 from lga.operators.theta import Theta
 from lga.weights import load_theta, save_theta
 
@@ -66,7 +66,7 @@ def _train(config, directory, writer, memory_gib, report) -> Theta:
         return {
             "run": asdict(config),
             "meta_generation": meta_generation,
-            "validation": validation | {"protocol": protocol_description(protocol)},
+            "validation": validation | {"protocol": asdict(protocol)},
         }
 
     last_save = time.monotonic()

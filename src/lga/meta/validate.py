@@ -1,7 +1,7 @@
 """Validation: training functions in instances, dimensions and population sizes that no training and no test uses."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -68,7 +68,3 @@ def summary(protocol: ValidationProtocol, gaps: np.ndarray) -> dict[str, Any]:
         "per_scale": {str(scale): float(part.mean()) for scale, part in zip(protocol.scales, gaps, strict=True)},
         "per_function": dict(zip(protocol.functions, gaps.mean(axis=(0, 2)).tolist(), strict=True)),
     }
-
-
-def protocol_description(protocol: ValidationProtocol) -> dict[str, Any]:
-    return asdict(protocol)

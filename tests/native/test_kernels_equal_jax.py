@@ -174,7 +174,7 @@ def test_a_shape_bends_and_adapts_as_in_jax(instruction_set, num_children, num_d
     path, drift = jnp.asarray(rng.normal(size=(2, num_dims)), jnp.float32)
     stretch = jnp.asarray(np.eye(num_dims) + 0.1 * rng.normal(size=(num_dims, num_dims)), jnp.float32)
     sigma = jnp.asarray(np.exp(rng.normal(size=num_children)), jnp.float32)
-    strengths = jnp.asarray(np.exp(0.3 * rng.normal(size=6)) * [8, 1, 1, 1, 1, 1], jnp.float32)
+    strengths = jnp.asarray(np.exp(0.3 * rng.normal(size=7)) * [8, 1, 1, 1, 1, 1, 1], jnp.float32)
     bent = native.bend(start, sigma, noise, drift, stretch)
     np.testing.assert_allclose(
         bent, bend_by_matrix.__wrapped__(start, sigma, noise, drift, stretch), rtol=1e-4, atol=1e-5
@@ -196,7 +196,7 @@ def test_runs_of_a_batch_share_noise_and_have_matrices_of_their_own(instruction_
         jnp.asarray(rng.normal(size=(3, 4)), jnp.float32),
         jnp.asarray(rng.normal(size=(3, 4, 4)), jnp.float32),
     )
-    strengths = jnp.ones(6)
+    strengths = jnp.ones(7)
     together = jax.vmap(native.adapt, in_axes=(0, None, 0, 0, None))(fitness, noise, path, stretch, strengths)
     for run in range(3):
         alone = native.adapt(fitness[run], noise, path[run], stretch[run], strengths)

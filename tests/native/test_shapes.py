@@ -41,7 +41,7 @@ KERNELS = {
         {"bent": "f n d"},
     ),
     "adapt": (
-        {"fitness": "f n", "noise": "f n d", "path": "f d", "stretch": "f d d", "strengths": "f 6"},
+        {"fitness": "f n", "noise": "f n d", "path": "f d", "stretch": "f d d", "strengths": "f 7"},
         {"new_path": "f d", "new_stretch": "f d d", "factor": "f"},
     ),
     "survive": (

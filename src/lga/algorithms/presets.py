@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lga.algorithms.genetic import genetic_algorithm, parents_for
 from lga.algorithms.strategies import evolution_strategy
-from lga.core.interfaces import Algorithm, Crossover, MutationShape
+from lga.core.interfaces import Algorithm, Crossover, MutationShape, Selection
 from lga.operators.crossover import attention_blend, attention_crossover, immigration
 from lga.operators.fold import FoldedTheta, fold
 from lga.operators.mutation_rate import (
@@ -57,7 +57,7 @@ def learned_ga(weights: Theta | FoldedTheta | str | Path, num_children: int, eli
     return genetic_algorithm(
         num_children,
         parents_for(elite_ratio, num_children),
-        select=attention_selection(folded.select) if folded.select is not None else None,
+        select=learned_selection(folded),
         rate=attention_rate(folded.rate, folded.jitter) if folded.rate is not None else None,
         shape=learned_shape(folded),
         sample=attention_sampling(folded.sample) if folded.sample is not None else None,
@@ -65,10 +65,17 @@ def learned_ga(weights: Theta | FoldedTheta | str | Path, num_children: int, eli
     )
 
 
+def learned_selection(folded: FoldedTheta) -> Selection | None:
+    # A shape learns from where the whole generation moves to: luck in who survives would blur that.
+    has_shape = folded.shape is not None or folded.separable is not None
+    return attention_selection(folded.select, even=has_shape) if folded.select is not None else None
+
+
 def learned_crossover(folded: FoldedTheta) -> Crossover | None:
     if folded.cross is not None:
         return attention_crossover(folded.cross)
-    merge = None if folded.shape is None else folded.shape.merge
+    numbers = folded.shape if folded.shape is not None else folded.separable
+    merge = None if numbers is None else numbers.merge
     return attention_blend(folded.blend, merge) if folded.blend is not None else None
 
 

@@ -9,6 +9,8 @@ from jaxtyping import Array, Float, Int, Key, UInt32
 from lga import native
 
 LARGEST_TRIANGLE = 64
+LARGEST_RIGHT_ANGLED = 200
+"""The most columns for which rows of balanced noise are brought to right angles."""
 
 
 def split(key: Key[Array, ""], num: int = 2) -> tuple[Key[Array, ""], ...]:
@@ -56,6 +58,38 @@ def normal(key: Key[Array, ""], num_rows: int, num_columns: int, dtype: Any = No
     """Standard normal numbers, as `jax.random.normal` draws them."""
     zeros = jnp.zeros((1, num_columns), dtype)
     return mutate(key, zeros, jnp.zeros(num_rows, jnp.int32), jnp.ones(num_rows, zeros.dtype))
+
+
+def balanced_normal(key: Key[Array, ""], num_rows: int, num_columns: int, dtype: Any = None) -> Float[Array, "n d"]:
+    """Rows that are standard normal each, but not independent: the second half mirrors the first, whose rows are at
+    right angles, as many at a time as there are columns. Where there are far more columns than rows, they nearly are
+    by themselves."""
+    num_directions = (num_rows + 1) // 2
+    if num_columns > LARGEST_RIGHT_ANGLED:
+        directions = normal(key, num_directions, num_columns, dtype)
+    else:
+        in_block = min(num_directions, num_columns)
+        num_blocks = -(-num_directions // in_block)
+        directions = normal(key, num_blocks * in_block, num_columns, dtype)
+        directions = at_right_angles(directions.reshape(num_blocks, in_block, num_columns))
+        directions = directions.reshape(-1, num_columns)[:num_directions]
+    return jnp.concatenate([directions, -directions])[:num_rows]
+
+
+def at_right_angles(rows: Float[Array, "b k d"]) -> Float[Array, "b k d"]:
+    """The rows of each block turned until they are orthogonal; their lengths stay."""
+    lengths = jnp.linalg.norm(rows, axis=-1, keepdims=True)
+    turned, triangle = jnp.linalg.qr(jnp.swapaxes(rows, -1, -2))
+    # The signs that a decomposition likes are not random.
+    signs = jnp.where(jnp.diagonal(triangle, axis1=-2, axis2=-1) < 0.0, -1.0, 1.0)
+    return lengths * signs[..., None] * jnp.swapaxes(turned, -1, -2)
+
+
+def even_uniform(key: Key[Array, ""], count: int, dtype: Any = None) -> Float[Array, " n"]:
+    """Numbers in [0, 1), each uniform, and together evenly spread: one in each of `count` parts of the interval."""
+    places = (uniform(key, 1, dtype) + jnp.arange(count, dtype=dtype) / count) % 1.0
+    # Rounding must not make a one of the last.
+    return jnp.minimum(places, 1.0 - jnp.finfo(places.dtype).eps)
 
 
 def threefry_key(key_data: UInt32[Array, "2"]) -> Key[Array, ""]:

@@ -129,7 +129,7 @@ def adapt(
     noise: Float[Array, "n d"],
     path: Float[Array, " d"],
     stretch: Float[Array, "d d"],
-    strengths: Float[Array, "6"],
+    strengths: Float[Array, "7"],
 ) -> tuple[Array, ...]:
     """The next path [d] and stretch [d, d], and what all mutation rates are multiplied by."""
     results = (floats(*path.shape), floats(*stretch.shape), floats())

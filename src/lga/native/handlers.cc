@@ -371,7 +371,7 @@ ffi::Error adapt(ffi::ThreadPool pool, F32 fitness, F32 noise, F32 path, F32 str
   call.noise = operands.input("noise", noise, {n, d});
   call.path = operands.input("path", path, {d});
   call.stretch = operands.input("stretch", stretch, {d, d});
-  call.strengths = operands.input("strengths", strengths, {6});
+  call.strengths = operands.input("strengths", strengths, {7});
   call.new_path = operands.output("new_path", new_path, {d});
   call.new_stretch = operands.output("new_stretch", new_stretch, {d, d});
   call.factor = operands.output("factor", factor, {});

@@ -444,6 +444,14 @@ void rank_weights(const float* ranks, float slope, int64_t count, float* weights
   for (int64_t i = 0; i < count; i += kLanes) store(weights + i, scale * load(weights + i));
 }
 
+// As in operators/shape.py.
+inline float balanced_mass(float mass, int64_t num_children) {
+  const float n = static_cast<float>(num_children), pairs = static_cast<float>(num_children / 2);
+  const float product = (1.0f - 1.0f / mass) / (num_children > 1 ? n * (n - 1.0f) : 1.0f);
+  const float squares = 1.0f / mass - 2.0f * pairs * product;
+  return 1.0f / (squares > 1e-6f ? squares : 1e-6f);
+}
+
 void adapt(const Adapt& call, int64_t begin, int64_t end) {
   constexpr float kLargestChange = 1.0f;
   const int64_t num_children = call.num_children, num_dims = call.num_dims, width = padded(num_dims);
@@ -476,7 +484,8 @@ void adapt(const Adapt& call, int64_t begin, int64_t end) {
       for (int64_t j = 0; j < num_dims; j += kLanes) store(path + j, load(path + j) + good[n] * load(rows[n] + j));
     }
     pull[num_children] = 0.5f * one;
-    const float *old_path = call.path.at(call.batch, run), gain = __builtin_sqrtf(mass * rate * (2.0f - rate));
+    const float *old_path = call.path.at(call.batch, run);
+    const float gain = __builtin_sqrtf(balanced_mass(mass, num_children) * rate * (2.0f - rate));
     for (int64_t j = 0; j < num_dims; ++j) path[j] = (1.0f - rate) * old_path[j] + gain * path[j];
     copy(path, num_dims, call.new_path.at(call.batch, run));
     // M [kept I + sum of outer products]: the rows bent by M, each with its own row.
@@ -503,7 +512,7 @@ void adapt(const Adapt& call, int64_t begin, int64_t end) {
     const float path_squares = total(path, num_dims, [](Floats some) { return some * some; });
     const float spread = __builtin_sqrtf((mass - 1.0f) / (d + 1.0f)) - 1.0f;
     const float damping = 1.0f + rate + 2.0f * (spread > 0.0f ? spread : 0.0f);
-    const float longer = __builtin_sqrtf(path_squares) / length - 1.0f;
+    const float longer = __builtin_sqrtf(path_squares) / length - strengths[6];
     const float change = clipped(strengths[5] * rate / damping * longer, -kLargestChange, kLargestChange);
     *call.factor.at(call.batch, run) = size * exponential(all(change))[0];
   }

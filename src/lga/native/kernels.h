@@ -100,7 +100,7 @@ struct Adapt {
   Batch batch;
   int64_t num_children, num_dims;
   Operand<const float> fitness, noise;            // [N] [N, D]
-  Operand<const float> path, stretch, strengths;  // [D] [D, D] [6]
+  Operand<const float> path, stretch, strengths;  // [D] [D, D] [7]
   Operand<float> new_path, new_stretch, factor;   // [D] [D, D] []
 
   int64_t units_per_run() const { return 1; }

@@ -25,12 +25,17 @@ def truncation_selection() -> Selection:
     return select
 
 
-def attention_selection(folded: FoldedSelection) -> Selection:
-    """Cross-attention gives each parent a distribution over the children and itself; one draw decides."""
+def attention_selection(folded: FoldedSelection, even: bool = False) -> Selection:
+    """Cross-attention gives each parent a distribution over the children and itself; one draw decides.
+
+    With `even` the draws of the parents are spread evenly: each parent's distribution is the same, but a child that is
+    as likely as the others to be chosen is chosen about as often as them, and not by luck twice or never.
+    """
     require_forms("select", folded.attend, NUM_FITNESS_FEATURES)
 
     def select(key: Key[Array, ""], parents: Archive, offspring: Archive, progress: Progress) -> Int[Array, " e"]:
-        uniform = random.uniform(key, parents.fitness.shape[0], parents.fitness.dtype)
+        draw = random.even_uniform if even else random.uniform
+        uniform = draw(key, parents.fitness.shape[0], parents.fitness.dtype)
         chosen = choose(parents.fitness, offspring.fitness, progress.best_fitness, uniform, folded.attend, folded.score)
         num_children = offspring.fitness.shape[0]
         itself = num_children + jnp.arange(parents.fitness.shape[0], dtype=jnp.int32)

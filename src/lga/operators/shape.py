@@ -1,7 +1,8 @@
 """Shape of mutation: in which directions children are moved, beside how far (`mutation_rate`).
 
-A child starts from x and becomes x + sigma M (z + drift s), z standard normal. What a shape remembers: the path s, a
-fading sum of the noise that did well, and M, a matrix or one scale per variable, that is drawn out along directions
+A child starts from x and becomes x + sigma M (z + drift s), z standard normal. The z of a generation are balanced: in
+mirrored pairs, the pairs at right angles, so that a few children probe many directions and none of them twice. What a
+shape remembers: the path s, a fading sum of the noise that did well, and M, a matrix or one scale per variable, that is drawn out along directions
 that did well and drawn in along those that did badly. The size of M is kept at that of the unit matrix: what it grows
 by goes into all mutation rates, and so does a path that is longer or shorter than chance would make it.
 
@@ -26,13 +27,15 @@ from lga.operators.fold import usual_shape
 from lga.operators.theta import ShapeTheta
 
 # Where the numbers are zero.
-USUAL_STEEPNESS = math.log(8.0)
+USUAL_STEEPNESS = math.log(4.0)
 USUAL_AGAINST = -1.0
 LARGEST_MATRIX = 200
 """The most variables for which a matrix is kept; above, its cost (N D^2 per generation) and its memory are too much."""
 LARGEST_CHANGE = 1.0
 """Of the logarithm of all mutation rates, by the length of the path, in one generation."""
 SMALLEST_SCALE, LARGEST_SCALE = 1e-8, 1e8
+SMALLEST_MASS = 1e-6
+"""Where all weights are equal, a sum of mirrored noise is zero."""
 
 
 @tree_dataclass
@@ -95,7 +98,7 @@ def adaptive(
         sigma: Float[Array, " n"],
     ) -> tuple[Float[Array, "n d"], Float[Array, "n d"]]:
         num_dims = solutions.shape[1]
-        noise = random.normal(key, index.shape[0], num_dims, solutions.dtype)
+        noise = random.balanced_normal(key, index.shape[0], num_dims, solutions.dtype)
         drift = (along(learned.drift, num_dims) * memory.path).astype(noise.dtype)
         return bend(solutions[index], sigma, noise, drift, memory.stretch), noise
 
@@ -119,12 +122,12 @@ def along(pair: Float[Array, "2"], num_dims: int) -> Float[Array, ""]:
     return pair[0] + pair[1] * math.log(num_dims / 10.0)
 
 
-def strengths_of(numbers: ShapeTheta, num_children: int, num_dims: int) -> Float[Array, "6"]:
+def strengths_of(numbers: ShapeTheta, num_children: int, num_dims: int) -> Float[Array, "7"]:
     """What a search of this size multiplies the usual constants by, in the order of `Strengths`."""
     steepness = USUAL_STEEPNESS + numbers.steepness[0] + numbers.steepness[1] * math.log(num_children / 16.0)
-    others = (numbers.path, numbers.one, numbers.many, numbers.against, numbers.step)
-    path, one, many, against, step = (along(pair, num_dims) for pair in others)
-    return jnp.exp(jnp.stack([steepness, path, one, many, USUAL_AGAINST + against, step]))
+    others = (numbers.path, numbers.one, numbers.many, numbers.against, numbers.step, numbers.rest)
+    path, one, many, against, step, rest = (along(pair, num_dims) for pair in others)
+    return jnp.exp(jnp.stack([steepness, path, one, many, USUAL_AGAINST + against, step, rest]))
 
 
 class Strengths(NamedTuple):
@@ -136,6 +139,8 @@ class Strengths(NamedTuple):
     against: Any
     """How much the worst children push away, relative to the pull of the best."""
     step: Any
+    rest: Any
+    """The length of the path, relative to that by chance, at which rates stay as they are."""
 
 
 class Lesson(NamedTuple):
@@ -155,7 +160,7 @@ def lesson(
     fitness: Float[Array, " n"],
     noise: Float[Array, "n d"],
     path: Float[Array, " d"],
-    strengths: Float[Array, "6"],
+    strengths: Float[Array, "7"],
     is_diagonal: bool,
 ) -> Lesson:
     """Weights by rank, the path, and the usual constants of matrix adaptation, each times its strength."""
@@ -169,12 +174,12 @@ def lesson(
     one = jnp.clip(strength.one * faster * 2.0 / ((d + 1.3) ** 2 + mass), 0.0, 0.5)
     many = strength.many * faster * 2.0 * (mass - 2.0 + 1.0 / mass) / ((d + 2.0) ** 2 + mass)
     many = jnp.clip(many, 0.0, 0.9)
-    path = (1.0 - rate) * path + jnp.sqrt(mass * rate * (2.0 - rate)) * (good @ noise)
+    path = (1.0 - rate) * path + jnp.sqrt(balanced_mass(mass, noise.shape[0]) * rate * (2.0 - rate)) * (good @ noise)
     # The noise of bad children is brought to the usual length: a long one would draw the shape in too far.
     squares = jnp.maximum(jnp.sum(noise**2, axis=1), 1e-20)
     pull = good - strength.against * bad * d / squares
     damping = 1.0 + rate + 2.0 * jnp.maximum(0.0, jnp.sqrt((mass - 1.0) / (d + 1.0)) - 1.0)
-    longer = jnp.sqrt(jnp.sum(path**2)) / expected_length(noise.shape[1]) - 1.0
+    longer = jnp.sqrt(jnp.sum(path**2)) / expected_length(noise.shape[1]) - strength.rest
     return Lesson(
         path=path,
         pull=0.5 * many * pull,
@@ -182,6 +187,17 @@ def lesson(
         kept=1.0 - 0.5 * one - 0.5 * many * (1.0 - strength.against),
         change=jnp.clip(strength.step * rate / damping * longer, -LARGEST_CHANGE, LARGEST_CHANGE),
     )
+
+
+def balanced_mass(mass: Float[Array, ""], num_children: int) -> Float[Array, ""]:
+    """By how much a weighted sum of balanced noise is shorter than noise, squared, where chance ranks the children.
+
+    Of a mirrored pair the sum has the difference of two weights, so it is shorter than that of as many independent rows,
+    which is 1 / mass.
+    """
+    n = float(num_children)
+    weight_product = (1.0 - 1.0 / mass) / max(n * (n - 1.0), 1.0)
+    return 1.0 / jnp.maximum(1.0 / mass - 2.0 * (num_children // 2) * weight_product, SMALLEST_MASS)
 
 
 def expected_length(num_dims: int) -> float:
@@ -210,7 +226,7 @@ def adapt_matrix(
     noise: Float[Array, "n d"],
     path: Float[Array, " d"],
     stretch: Float[Array, "d d"],
-    strengths: Float[Array, "6"],
+    strengths: Float[Array, "7"],
 ) -> tuple[Float[Array, " d"], Float[Array, "d d"], Float[Array, ""]]:
     """The next path and matrix, and what all mutation rates are multiplied by."""
     taught = lesson(fitness, noise, path, strengths, is_diagonal=False)
@@ -241,7 +257,7 @@ def adapt_scales(
     noise: Float[Array, "n d"],
     path: Float[Array, " d"],
     stretch: Float[Array, " d"],
-    strengths: Float[Array, "6"],
+    strengths: Float[Array, "7"],
 ) -> tuple[Float[Array, " d"], Float[Array, " d"], Float[Array, ""]]:
     taught = lesson(fitness, noise, path, strengths, is_diagonal=True)
     factor = taught.kept + taught.one * taught.path**2 + taught.pull @ noise**2

@@ -88,6 +88,8 @@ class ShapeTheta:
     """Logarithm of the rate at which the shape learns from the children."""
     step: Float[Array, "*batch 2"]
     """Logarithm of how strongly the length of the path changes all mutation rates."""
+    rest: Float[Array, "*batch 2"]
+    """Logarithm of the length of the path, relative to that by chance, at which mutation rates stay as they are."""
     drift: Float[Array, "*batch 2"]
     """How far children are moved along the path."""
     merge: Float[Array, "*batch 1"]

@@ -2,6 +2,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy import stats
 
 from lga.core import random
 from lga.core.random import index_by_weight, log_uniform_factor, running_sum, standard_normal, uniform_index
@@ -95,3 +96,43 @@ def test_noise_has_zero_mean_and_unit_variance():
     assert abs(noise.mean()) <= 4 / np.sqrt(noise.size)
     # The variance of a squared normal number is 2.
     assert abs((noise**2).mean() - 1) <= 4 * np.sqrt(2 / noise.size)
+
+
+@pytest.mark.parametrize(("num_rows", "num_columns"), [(1, 1), (6, 2), (7, 5), (16, 20), (24, 3)])
+def test_balanced_noise_comes_in_mirrored_pairs_at_right_angles(num_rows, num_columns):
+    noise = np.asarray(random.balanced_normal(jax.random.key(0), num_rows, num_columns))
+    half = (num_rows + 1) // 2
+    np.testing.assert_array_equal(noise[half:], -noise[: num_rows - half])
+    for block in range(0, half, num_columns):
+        rows = noise[block : min(block + num_columns, half)]
+        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        np.testing.assert_allclose(rows @ rows.T, np.eye(len(rows)), atol=1e-5)
+
+
+@pytest.mark.parametrize(("num_rows", "num_columns"), [(1, 1), (6, 2), (7, 5)])
+def test_each_row_of_balanced_noise_is_standard_normal(num_rows, num_columns):
+    keys = jax.random.split(jax.random.key(1), 4000)
+    noise = np.asarray(jax.vmap(lambda key: random.balanced_normal(key, num_rows, num_columns))(keys))
+    for row in range(num_rows):
+        for column in range(num_columns):
+            assert stats.kstest(noise[:, row, column], "norm").pvalue > 1e-4
+        squares = np.sum(noise[:, row] ** 2, axis=1)
+        assert stats.kstest(squares, stats.chi2(num_columns).cdf).pvalue > 1e-4
+
+
+def test_many_columns_of_balanced_noise_are_mirrored_only(monkeypatch):
+    monkeypatch.setattr(random, "LARGEST_RIGHT_ANGLED", 4)
+    noise = np.asarray(random.balanced_normal(jax.random.key(0), 4, 5))
+    np.testing.assert_array_equal(noise[2:], -noise[:2])
+    assert abs(noise[0] @ noise[1]) > 1e-3
+
+
+def test_even_draws_are_uniform_each_and_spread_evenly():
+    keys = jax.random.split(jax.random.key(2), 4000)
+    draws = np.asarray(jax.vmap(lambda key: random.even_uniform(key, 7))(keys))
+    assert (draws >= 0).all()
+    assert (draws < 1).all()
+    for column in draws.T:
+        assert stats.kstest(column, "uniform").pvalue > 1e-4
+    parts = np.sort((draws * 7).astype(int), axis=1)
+    assert (parts == np.arange(7)).mean() > 0.999

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,6 +14,7 @@ from lga.operators.selection import attention_selection, joint_features, selecti
 from samples import progress_of, random_archive, random_theta
 
 DRAWS = 20_000
+KEY = jax.random.key(0)
 PARENTS, OFFSPRING = random_archive(1, 4), random_archive(2, 6)
 PROGRESS = progress_of(PARENTS)
 
@@ -40,6 +43,20 @@ def test_selection_draws_each_row_from_the_softmax_with_a_constant_one_for_the_p
         # Columns of children, then the column of the row's own parent; the other parents never come here.
         assert frequencies_match(counts[[0, 1, 2, 3, 4, 5, 6 + row]], matrix[row])
         assert counts.sum() == counts[[0, 1, 2, 3, 4, 5, 6 + row]].sum()
+
+
+def test_even_draws_keep_each_rows_distribution_and_spread_equal_children_evenly():
+    theta = random_theta(3).select
+    independent = draws(lambda key: attention_selection(fold_selection(theta))(key, PARENTS, OFFSPRING, PROGRESS))
+    even = draws(lambda key: attention_selection(fold_selection(theta), even=True)(key, PARENTS, OFFSPRING, PROGRESS))
+    for row in range(4):
+        expected = np.bincount(independent[:, row], minlength=10) / DRAWS
+        tolerance = 4 * np.sqrt(2 * np.maximum(expected * (1 - expected), 1 / DRAWS) / DRAWS)
+        assert (np.abs(np.bincount(even[:, row], minlength=10) / DRAWS - expected) <= tolerance).all()
+    indifferent = jax.tree.map(jnp.zeros_like, fold_selection(theta))
+    always_children = replace(indifferent, score=indifferent.score.at[:, -1, -1].set(20.0))
+    chosen = attention_selection(always_children, even=True)(KEY, OFFSPRING, OFFSPRING, PROGRESS)
+    assert sorted(np.asarray(chosen)) == list(range(6))
 
 
 @pytest.mark.parametrize("scale", [0.0, 1.0, 100.0, float("nan")])

@@ -48,11 +48,13 @@ def test_with_numbers_at_zero_a_matrix_adapts_as_its_formula_says():
     told, factor = matrix().update(memory, children_with(NOISE), FITNESS)
     z, m, s = (np.asarray(a, float) for a in (NOISE, memory.stretch, memory.path))
     ranks = np.argsort(np.argsort(np.asarray(FITNESS))) / (N - 1) - 0.5
-    good = np.exp(-8.0 * ranks) / np.exp(-8.0 * ranks).sum()
-    bad = np.exp(8.0 * ranks) / np.exp(8.0 * ranks).sum()
+    good = np.exp(-4.0 * ranks) / np.exp(-4.0 * ranks).sum()
+    bad = np.exp(4.0 * ranks) / np.exp(4.0 * ranks).sum()
     mass = 1.0 / np.sum(good**2)
     c_s = (mass + 2) / (D + mass + 5)
-    path = (1 - c_s) * s + np.sqrt(mass * c_s * (2 - c_s)) * (good @ z)
+    pairs = [(i, j) for i in range(N) for j in range(N) if i != j]
+    difference = N / 2 * np.mean([(good[i] - good[j]) ** 2 for i, j in pairs])
+    path = (1 - c_s) * s + np.sqrt(c_s * (2 - c_s) / difference) * (good @ z)
     c_1 = 2 / ((D + 1.3) ** 2 + mass)
     c_m = 2 * (mass - 2 + 1 / mass) / ((D + 2) ** 2 + mass)
     against = np.exp(-1.0)
@@ -67,6 +69,26 @@ def test_with_numbers_at_zero_a_matrix_adapts_as_its_formula_says():
     np.testing.assert_allclose(told.path, path, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(told.stretch, new / size, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(factor, size * np.exp(c_s / damping * (np.linalg.norm(path) / length - 1)), rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", ADAPTIVE)
+@pytest.mark.parametrize("num_children", [6, 7])
+def test_chance_leaves_rates_and_path_as_they_are(name, num_children):
+    """Children that are ranked by chance: the logarithm of the rates has no drift, and the path its usual length."""
+    adaptive = ADAPTIVE[name]()
+
+    def generation(memory, key):
+        key_noise, key_fitness = jax.random.split(key)
+        solutions, index = jnp.zeros((1, D)), jnp.zeros(num_children, jnp.int32)
+        _, noise = adaptive.mutate(key_noise, memory, solutions, index, jnp.ones(num_children))
+        children = Children(noise, jnp.ones(num_children), index, noise)
+        memory, _ = adaptive.update(memory, children, jax.random.normal(key_fitness, (num_children,)))
+        return memory, jnp.sum(memory.path**2) / D
+
+    _, squares = jax.lax.scan(generation, adaptive.init(jnp.zeros((1, D))), jax.random.split(KEY, 4000))
+    # Neighbours are alike: a path forgets within some ten generations.
+    blocks = np.asarray(squares).reshape(40, 100).mean(axis=1)
+    assert abs(blocks.mean() - 1.0) <= 4 * blocks.std() / np.sqrt(len(blocks))
 
 
 def test_scales_are_the_diagonal_of_a_matrix_as_far_as_one_variable_goes():

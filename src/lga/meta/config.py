@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from lga.core.checks import require, require_known, require_positive_integer
 from lga.meta.neuro_validation import VALIDATION_TASKS
+from lga.operators.designed import PARTS
 from lga.operators.theta import ThetaConfig
 from lga.tasks import bbob
 
@@ -55,6 +56,11 @@ class MetaConfig:
     start: str = ""
     """Weights that the meta-mean starts from: the name of shipped ones, a file, or strategy: operators set by hand so
     that the algorithm is an evolution strategy. If empty, it starts from zero."""
+
+    fixed: tuple[str, ...] = ()
+    """Learned operators that stay as the start has them, while the others are trained; not in the space of weights."""
+    without: tuple[str, ...] = ()
+    """Parts of the shape that are switched off (path, against, drift): for ablations; not in the space of weights."""
 
     num_children: tuple[int, ...] = (16,)
     """Inner population sizes; one of them is drawn for each meta-generation."""
@@ -190,6 +196,15 @@ def check(config: MetaConfig) -> None:
     require(len(config.validation_scales) > 0, "validation_scales is empty, but must hold at least one scale.")
     for scale in (*config.scales, *config.validation_scales):
         parse_scale(scale)
+    for name in config.fixed:
+        require_known("fixed", name, config.learned)
+    for part in config.without:
+        require_known("without", part, PARTS)
+    require(
+        config.search_space != "weights" or not (config.fixed or config.without),
+        "fixed and without need the search space folded or compact: weights have no numbers to hold.",
+    )
+    require(set(config.fixed) < set(config.learned), "fixed names all learned operators, so there is nothing to train.")
     _ = config.theta_config, config.functions
 
 

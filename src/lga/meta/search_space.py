@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
@@ -11,7 +12,7 @@ from jaxtyping import Array, Float
 from lga.core.checks import require
 from lga.core.tree_io import shapes
 from lga.meta.config import STRATEGY_START, MetaConfig
-from lga.operators.designed import compact_steps, strategy_numbers
+from lga.operators.designed import compact_steps, fixed_operators, strategy_numbers, without_parts
 from lga.operators.fold import FoldedTheta, fold, folded_layout, theta_layout, unfold
 from lga.operators.theta import Theta, config_of, ravel_theta
 from lga.weights import resolve
@@ -38,16 +39,19 @@ def make_search_space(config: MetaConfig) -> SearchSpace:
         start = theta_layout(config.theta_config) if not config.start else starting_theta(config)
         flat, unravel = ravel_theta(start)
         return SearchSpace(flat, unravel, unravel)
-    flat, unravel = ravel_pytree(starting_numbers(config))
-    if config.search_space == "folded":
-        return SearchSpace(flat, unravel, lambda numbers: unfold(unravel(numbers), config.key_dim))
-    steps = np.asarray(ravel_pytree(compact_steps(config.theta_config))[0])
-    moved = np.flatnonzero(steps)
+    numbers = starting_numbers(config)
+    steps = (
+        compact_steps(config.theta_config) if config.search_space == "compact" else jax.tree.map(jnp.ones_like, numbers)
+    )
+    numbers, steps = without_parts(numbers, fixed_operators(steps, config.fixed), config.without)
+    flat, unravel = ravel_pytree(numbers)
+    sizes = np.asarray(ravel_pytree(steps)[0])
+    moved = np.flatnonzero(sizes)
 
     def operators(vector: Float[Array, " w"]) -> FoldedTheta:
-        return unravel(flat.at[moved].set(vector * steps[moved]))
+        return unravel(flat.at[moved].set(vector * sizes[moved]))
 
-    return SearchSpace(flat[moved] / steps[moved], operators, lambda vector: unfold(operators(vector), config.key_dim))
+    return SearchSpace(flat[moved] / sizes[moved], operators, lambda vector: unfold(operators(vector), config.key_dim))
 
 
 def starting_numbers(config: MetaConfig) -> FoldedTheta:

@@ -1,5 +1,6 @@
 """Numbers of learned operators that were set by hand: where training may start from, and which of them it may move."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import jax
@@ -7,6 +8,8 @@ import jax.numpy as jnp
 
 from lga.operators.fold import FoldedTheta, folded_layout
 from lga.operators.theta import JitterTheta, ThetaConfig
+
+SHAPES = ("shape", "separable")
 
 
 def strategy_numbers(config: ThetaConfig) -> FoldedTheta:
@@ -26,7 +29,7 @@ def strategy_numbers(config: ThetaConfig) -> FoldedTheta:
     # Mirrored noise tells the length of the path well, so that it may be followed faster than usual.
     quick = {
         name: replace(numbers, step=jnp.array([0.5, 0.0]))
-        for name in ("shape", "separable")
+        for name in SHAPES
         if (numbers := getattr(zeros, name)) is not None
     }
     return replace(
@@ -36,6 +39,34 @@ def strategy_numbers(config: ThetaConfig) -> FoldedTheta:
         jitter=JitterTheta(jnp.full(1, -2.0)),
         **quick,
     )
+
+
+# Numbers of the shape that switch a part of it off: all of these are logarithms of what a term is multiplied by.
+OFF = -30.0
+PARTS: dict[str, dict[str, float]] = {
+    "path": {"one": OFF, "step": OFF, "drift": 0.0},
+    "against": {"against": OFF},
+    "drift": {"drift": 0.0},
+}
+"""Parts of a shape that a search can do without, and the numbers that say so."""
+
+
+def without_parts(numbers: FoldedTheta, steps: FoldedTheta, parts: Sequence[str]) -> tuple[FoldedTheta, FoldedTheta]:
+    """The numbers with some parts of the shape switched off, and steps of zero for what would have no effect."""
+    for part in parts:
+        for name in SHAPES:
+            shape, moves = getattr(numbers, name), getattr(steps, name)
+            if shape is None:
+                continue
+            off = {field: jnp.array([value, 0.0]) for field, value in PARTS[part].items()}
+            numbers = replace(numbers, **{name: replace(shape, **off)})
+            steps = replace(steps, **{name: replace(moves, **{field: jnp.zeros(2) for field in off})})
+    return numbers, steps
+
+
+def fixed_operators(steps: FoldedTheta, names: Sequence[str]) -> FoldedTheta:
+    """The steps without those of the named operators."""
+    return replace(steps, **{name: jax.tree.map(jnp.zeros_like, getattr(steps, name)) for name in names})
 
 
 def compact_steps(config: ThetaConfig) -> FoldedTheta:
@@ -68,7 +99,7 @@ def compact_steps(config: ThetaConfig) -> FoldedTheta:
         steps = replace(steps, blend=replace(steps.blend, attend=attend, gate=gate))
     if steps.jitter is not None:
         steps = replace(steps, jitter=JitterTheta(jnp.ones(1)))
-    for name in ("shape", "separable"):
+    for name in SHAPES:
         numbers = getattr(steps, name)
         if numbers is not None:
             steps = replace(steps, **{name: jax.tree.map(lambda leaf: jnp.full_like(leaf, 2.0), numbers)})

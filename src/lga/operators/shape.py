@@ -2,9 +2,10 @@
 
 A child starts from x and becomes x + sigma M (z + drift s), z standard normal. The z of a generation are balanced: in
 mirrored pairs, the pairs at right angles, so that a few children probe many directions and none of them twice. What a
-shape remembers: the path s, a fading sum of the noise that did well, and M, a matrix or one scale per variable, that is drawn out along directions
-that did well and drawn in along those that did badly. The size of M is kept at that of the unit matrix: what it grows
-by goes into all mutation rates, and so does a path that is longer or shorter than chance would make it.
+shape remembers: the path s, a fading sum of the noise that did well, and M, a matrix or one scale per variable, that
+is drawn out along directions that did well and drawn in along those that did badly. The size of M is kept at that of
+the unit matrix: what it grows by goes into all mutation rates, and so does a path that is longer or shorter than
+chance would make it.
 
 With all numbers at zero this is matrix adaptation with the usual constants; the learned form changes these constants.
 """
@@ -192,8 +193,7 @@ def lesson(
 def balanced_mass(mass: Float[Array, ""], num_children: int) -> Float[Array, ""]:
     """By how much a weighted sum of balanced noise is shorter than noise, squared, where chance ranks the children.
 
-    Of a mirrored pair the sum has the difference of two weights, so it is shorter than that of as many independent rows,
-    which is 1 / mass.
+    With independent rows that is the mass. Of a mirrored pair the sum has only the difference of the two weights.
     """
     n = float(num_children)
     weight_product = (1.0 - 1.0 / mass) / max(n * (n - 1.0), 1.0)

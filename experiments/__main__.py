@@ -10,7 +10,7 @@ from experiments.form import Experiment, start
 from lga.cli.screen import table_console
 from lga.core.checks import require_known
 
-NOT_EXPERIMENTS = ("__init__", "__main__", "form", "timing")
+NOT_EXPERIMENTS = ("__init__", "__main__", "form", "timing", "variants")
 
 
 def names() -> list[str]:

@@ -5,10 +5,14 @@ import json
 import pytest
 from rich.console import Console
 
-from experiments import additions
-from experiments.additions import EXPERIMENT, VARIANTS, AdditionsSettings
+from experiments import additions, variants
+from experiments.additions import EXPERIMENT, VARIANTS
 from experiments.form import carry_out
+from experiments.shape_parts import VARIANTS as PARTS
+from experiments.shape_parts import short_training
+from experiments.variants import VariantsSettings
 from lga.meta.config import MetaConfig
+from lga.meta.search_space import search_space
 from meta.tiny import TINY
 
 
@@ -17,14 +21,21 @@ def test_every_variant_can_be_trained(name):
     assert MetaConfig(**{"search_space": "folded", **VARIANTS[name]}).learned[:2] == ("select", "rate")
 
 
+@pytest.mark.parametrize("name", PARTS)
+def test_every_part_of_the_shape_can_be_left_out(name):
+    config = dataclasses.replace(short_training(), **PARTS[name])
+    assert (config == short_training()) == (name == "all parts")
+    assert search_space(config).start.size <= search_space(short_training()).start.size
+
+
 @pytest.mark.usefixtures("ranks_promoted")
 def test_finished_trainings_are_not_run_again(tmp_path, monkeypatch):
     two = {name: VARIANTS[name] for name in list(VARIANTS)[:2]}
     monkeypatch.setattr(additions, "VARIANTS", two)
     # Devices and caches are set before JAX starts, and here it runs already.
-    monkeypatch.setattr(additions, "use_cores", lambda: None)
-    monkeypatch.setattr(additions, "use_compilation_cache", lambda: None)
-    settings = AdditionsSettings(
+    monkeypatch.setattr(variants, "use_cores", lambda: None)
+    monkeypatch.setattr(variants, "use_compilation_cache", lambda: None)
+    settings = VariantsSettings(
         dataclasses.replace(TINY, meta_generations=2, validate_every=1), num_seeds=1, runs=tmp_path / "runs"
     )
 
@@ -39,6 +50,6 @@ def test_finished_trainings_are_not_run_again(tmp_path, monkeypatch):
     def no_training(*_, **__):
         raise AssertionError("trained again")
 
-    monkeypatch.setattr(additions, "train", no_training)
+    monkeypatch.setattr(variants, "train", no_training)
     assert study()["rows"] == report["rows"]
     assert json.loads((tmp_path / "additions.json").read_text())["meta_generations"] == [1, 2]

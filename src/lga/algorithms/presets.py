@@ -46,10 +46,13 @@ def gesmr_ga(
     return genetic_algorithm(num_children, parents_for(elite_ratio, num_children), rate=group_elite_rate(groups, meta))
 
 
-def learned_ga(weights: Theta | FoldedTheta | str | Path, num_children: int, elite_ratio: float = 1.0) -> Algorithm:
+def learned_ga(
+    weights: Theta | FoldedTheta | str | Path, num_children: int, elite_ratio: float = 1.0, balanced: bool = True
+) -> Algorithm:
     """Learned operators where there are weights, hand-designed ones elsewhere.
 
-    `weights` are given as they are, folded, by the name that they ship under, or as a file.
+    `weights` are given as they are, folded, by the name that they ship under, or as a file. `balanced` is for those
+    with a shape: without it, noise and survivors are drawn independently, as in the paper.
     """
     if isinstance(weights, str | Path):
         weights = resolve(weights).theta
@@ -57,18 +60,18 @@ def learned_ga(weights: Theta | FoldedTheta | str | Path, num_children: int, eli
     return genetic_algorithm(
         num_children,
         parents_for(elite_ratio, num_children),
-        select=learned_selection(folded),
+        select=learned_selection(folded, balanced),
         rate=attention_rate(folded.rate, folded.jitter) if folded.rate is not None else None,
-        shape=learned_shape(folded),
+        shape=learned_shape(folded, balanced),
         sample=attention_sampling(folded.sample) if folded.sample is not None else None,
         cross=learned_crossover(folded),
     )
 
 
-def learned_selection(folded: FoldedTheta) -> Selection | None:
+def learned_selection(folded: FoldedTheta, balanced: bool) -> Selection | None:
     # A shape learns from where the whole generation moves to: luck in who survives would blur that.
-    has_shape = folded.shape is not None or folded.separable is not None
-    return attention_selection(folded.select, even=has_shape) if folded.select is not None else None
+    even = balanced and (folded.shape is not None or folded.separable is not None)
+    return attention_selection(folded.select, even) if folded.select is not None else None
 
 
 def learned_crossover(folded: FoldedTheta) -> Crossover | None:
@@ -79,11 +82,11 @@ def learned_crossover(folded: FoldedTheta) -> Crossover | None:
     return attention_blend(folded.blend, merge) if folded.blend is not None else None
 
 
-def learned_shape(folded: FoldedTheta) -> MutationShape | None:
+def learned_shape(folded: FoldedTheta, balanced: bool) -> MutationShape | None:
     """A matrix or scales, whichever is learned; where only one is, the other has the usual constants."""
     if folded.shape is None:
-        return separable(folded.separable) if folded.separable is not None else None
-    return by_number_of_variables(matrix(folded.shape), separable(folded.separable))
+        return separable(folded.separable, balanced) if folded.separable is not None else None
+    return by_number_of_variables(matrix(folded.shape, balanced), separable(folded.separable, balanced))
 
 
 def random_search(num_children: int, low: float = -5.0, high: float = 5.0) -> Algorithm:

@@ -60,7 +60,8 @@ class MetaConfig:
     fixed: tuple[str, ...] = ()
     """Learned operators that stay as the start has them, while the others are trained; not in the space of weights."""
     without: tuple[str, ...] = ()
-    """Parts of the shape that are switched off (path, against, drift): for ablations; not in the space of weights."""
+    """Parts of the shape that are switched off (path, against, drift; not in the space of weights), and balance, if
+    noise and survivors are to be drawn independently: for ablations."""
 
     num_children: tuple[int, ...] = (16,)
     """Inner population sizes; one of them is drawn for each meta-generation."""
@@ -130,6 +131,15 @@ class MetaConfig:
         return ThetaConfig(self.learned, self.key_dim, self.num_heads)
 
     @property
+    def balanced(self) -> bool:
+        return BALANCE not in self.without
+
+    @property
+    def switched_off(self) -> tuple[str, ...]:
+        """Parts of the shape that its numbers switch off."""
+        return tuple(part for part in self.without if part != BALANCE)
+
+    @property
     def largest_scales(self) -> tuple[Scale, ...]:
         """All sizes of search that the settings allow for, with their longest horizons."""
         if self.scales:
@@ -148,6 +158,7 @@ OPTIMIZERS = ("open_es", "snes", "pgpe", "sep_cma_es", "cma_es", "ga")
 SEARCH_SPACES = ("weights", "folded", "compact")
 SIGMA0_LAWS = ("uniform", "log")
 STRATEGY_START = "strategy"
+BALANCE = "balance"
 ANTITHETIC = ("open_es", "pgpe")
 
 
@@ -199,9 +210,9 @@ def check(config: MetaConfig) -> None:
     for name in config.fixed:
         require_known("fixed", name, config.learned)
     for part in config.without:
-        require_known("without", part, PARTS)
+        require_known("without", part, (*PARTS, BALANCE))
     require(
-        config.search_space != "weights" or not (config.fixed or config.without),
+        config.search_space != "weights" or not (config.fixed or config.switched_off),
         "fixed and without need the search space folded or compact: weights have no numbers to hold.",
     )
     require(set(config.fixed) < set(config.learned), "fixed names all learned operators, so there is nothing to train.")

@@ -67,7 +67,7 @@ def candidate_verdicts(
             return noisy, gaps
 
         def verdict(flat: Float[Array, " w"]) -> Float[Array, ""]:
-            algorithm = learned_ga(space.operators(flat), num_children, config.elite_ratio)
+            algorithm = learned_ga(space.operators(flat), num_children, config.elite_ratio, config.balanced)
 
             def generation(t, carry):
                 state, judged = carry

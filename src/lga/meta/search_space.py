@@ -43,7 +43,7 @@ def make_search_space(config: MetaConfig) -> SearchSpace:
     steps = (
         compact_steps(config.theta_config) if config.search_space == "compact" else jax.tree.map(jnp.ones_like, numbers)
     )
-    numbers, steps = without_parts(numbers, fixed_operators(steps, config.fixed), config.without)
+    numbers, steps = without_parts(numbers, fixed_operators(steps, config.fixed), config.switched_off)
     flat, unravel = ravel_pytree(numbers)
     sizes = np.asarray(ravel_pytree(steps)[0])
     moved = np.flatnonzero(sizes)

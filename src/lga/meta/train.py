@@ -52,7 +52,7 @@ def _train(config, directory, writer, memory_gib, report) -> Theta:
     step = meta_step(config, optimizer, member_mesh(config, chunk), chunk)
     validation_scales = tuple(map(parse_scale, config.validation_scales))
     protocol = ValidationProtocol(config.functions, validation_scales, sigma0=config.validation_sigma0)
-    validate = validator(protocol, config.elite_ratio)
+    validate = validator(protocol, config.elite_ratio, config.balanced)
     validate_neuro = neuro_validator(config.validation_tasks, config.elite_ratio)
     fresh = as_saved(optimizer.init(jax.random.key(config.seed), space.start))
     done, state, best = load_checkpoint(directory, fresh)

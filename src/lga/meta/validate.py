@@ -29,12 +29,14 @@ class ValidationProtocol:
     seed: int = 20_231
 
 
-def validator(protocol: ValidationProtocol, elite_ratio: float = 1.0) -> Callable[[Theta], dict[str, Any]]:
+def validator(
+    protocol: ValidationProtocol, elite_ratio: float = 1.0, balanced: bool = True
+) -> Callable[[Theta], dict[str, Any]]:
     """The function from weights to their score: mean log10 gap (less is better), with its parts."""
     score = algorithm_scorer(protocol)
 
     def build(theta: Theta) -> Callable[[int], Algorithm]:
-        return lambda num_children: learned_ga(theta, num_children, elite_ratio)
+        return lambda num_children: learned_ga(theta, num_children, elite_ratio, balanced)
 
     compiled = jax.jit(lambda theta: score(build(theta), protocol.sigma0))
     return lambda theta: summary(protocol, np.asarray(compiled(theta)))

@@ -56,14 +56,16 @@ def isotropic() -> MutationShape:
     return MutationShape(lambda solutions: (), mutate, lambda memory, children, fitness: (memory, None))
 
 
-def matrix(numbers: ShapeTheta | None = None) -> MutationShape:
+def matrix(numbers: ShapeTheta | None = None, balanced: bool = True) -> MutationShape:
     """A full matrix: learns any linear change of the variables; rotations of the function change nothing."""
-    return adaptive(lambda num_dims, dtype: jnp.eye(num_dims, dtype=dtype), bend_by_matrix, adapt_matrix, numbers)
+    return adaptive(
+        lambda num_dims, dtype: jnp.eye(num_dims, dtype=dtype), bend_by_matrix, adapt_matrix, numbers, balanced
+    )
 
 
-def separable(numbers: ShapeTheta | None = None) -> MutationShape:
+def separable(numbers: ShapeTheta | None = None, balanced: bool = True) -> MutationShape:
     """One scale per variable: linear in the number of variables, and learned faster, since there is less of it."""
-    return adaptive(jnp.ones, bend_by_scales, adapt_scales, numbers)
+    return adaptive(jnp.ones, bend_by_scales, adapt_scales, numbers, balanced)
 
 
 def by_number_of_variables(few: MutationShape, many: MutationShape) -> MutationShape:
@@ -82,10 +84,15 @@ def by_number_of_variables(few: MutationShape, many: MutationShape) -> MutationS
 
 
 def adaptive(
-    unit: Callable[[int, Any], Array], bend: Callable[..., Array], adapt: Callable[..., Any], numbers: ShapeTheta | None
+    unit: Callable[[int, Any], Array],
+    bend: Callable[..., Array],
+    adapt: Callable[..., Any],
+    numbers: ShapeTheta | None,
+    balanced: bool,
 ) -> MutationShape:
     """A shape with a memory, in the form of a matrix or of scales."""
     learned = numbers if numbers is not None else usual_shape()
+    draw = random.balanced_normal if balanced else random.normal
 
     def init(solutions: Float[Array, "n d"]) -> Memory:
         num_dims, dtype = solutions.shape[1], solutions.dtype
@@ -99,7 +106,7 @@ def adaptive(
         sigma: Float[Array, " n"],
     ) -> tuple[Float[Array, "n d"], Float[Array, "n d"]]:
         num_dims = solutions.shape[1]
-        noise = random.balanced_normal(key, index.shape[0], num_dims, solutions.dtype)
+        noise = draw(key, index.shape[0], num_dims, solutions.dtype)
         drift = (along(learned.drift, num_dims) * memory.path).astype(noise.dtype)
         return bend(solutions[index], sigma, noise, drift, memory.stretch), noise
 

@@ -71,18 +71,27 @@ def balanced_normal(key: Key[Array, ""], num_rows: int, num_columns: int, dtype:
         in_block = min(num_directions, num_columns)
         num_blocks = -(-num_directions // in_block)
         directions = normal(key, num_blocks * in_block, num_columns, dtype)
-        directions = at_right_angles(directions.reshape(num_blocks, in_block, num_columns))
+        directions = jax.vmap(at_right_angles)(directions.reshape(num_blocks, in_block, num_columns))
         directions = directions.reshape(-1, num_columns)[:num_directions]
     return jnp.concatenate([directions, -directions])[:num_rows]
 
 
-def at_right_angles(rows: Float[Array, "b k d"]) -> Float[Array, "b k d"]:
-    """The rows of each block turned until they are orthogonal; their lengths stay."""
-    lengths = jnp.linalg.norm(rows, axis=-1, keepdims=True)
-    turned, triangle = jnp.linalg.qr(jnp.swapaxes(rows, -1, -2))
-    # The signs that a decomposition likes are not random.
-    signs = jnp.where(jnp.diagonal(triangle, axis1=-2, axis2=-1) < 0.0, -1.0, 1.0)
-    return lengths * signs[..., None] * jnp.swapaxes(turned, -1, -2)
+def at_right_angles(rows: Float[Array, "k d"]) -> Float[Array, "k d"]:
+    """Rows, not more than columns, turned one after the other until they are orthogonal; their lengths stay.
+
+    By Gram and Schmidt, twice each, which is as exact as a decomposition. LAPACK's threads would wait for each other
+    longer than the arithmetic takes.
+    """
+
+    def turn(units: Float[Array, "k d"], place_and_row):
+        place, row = place_and_row
+        for _ in range(2):
+            shares = jnp.matmul(units, row, precision="highest")
+            row = row - jnp.matmul(shares, units, precision="highest")
+        return units.at[place].set(row / jnp.linalg.norm(row)), None
+
+    units, _ = jax.lax.scan(turn, jnp.zeros_like(rows), (jnp.arange(rows.shape[0]), rows))
+    return jnp.linalg.norm(rows, axis=-1, keepdims=True) * units
 
 
 def even_uniform(key: Key[Array, ""], count: int, dtype: Any = None) -> Float[Array, " n"]:

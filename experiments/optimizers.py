@@ -37,13 +37,19 @@ REPORT = "optimizers.json"
 
 @dataclass(frozen=True)
 class OptimizersSettings:
-    dims: tuple[int, ...] = (5, 10)
-    instances: tuple[int, ...] = (16, 17, 18)
+    dims: tuple[int, ...] = (5, 10, 20, 40)
+    instances: tuple[int, ...] = tuple(range(16, 26))
     """COCO instances that neither training, validation nor the BBOB report uses. Each search has its own seed."""
+    large_dims: int = 40
+    """From as many dimensions on searches are long, and there are fewer of them."""
+    large_instances: tuple[int, ...] = tuple(range(16, 21))
+    nevergrad_dims: tuple[int, ...] = (5, 10, 20)
     nevergrad_instances: tuple[int, ...] = (16,)
-    nevergrad_budgets: tuple[int, ...] = BUDGETS
-    """nevergrad itself takes about ten milliseconds per evaluation, so the larger budget takes it about an hour."""
+    nevergrad_evaluations: int = 10_000
+    """Longer searches are left out: nevergrad itself takes about ten milliseconds per evaluation."""
     functions: tuple[int, ...] = tuple(range(1, 25))
+    workers: int = 1
+    """Processes that search at the same time; what they find does not depend on their number."""
 
 
 class BudgetUsedError(Exception):
@@ -154,15 +160,22 @@ def cell_of(search: Search) -> cells.Cell:
 def searches(settings: OptimizersSettings) -> Iterator[Search]:
     """All searches, the quick methods first."""
     for method in METHODS:
-        is_nevergrad = method == NEVERGRAD
-        # It decides by its budget, so each budget is a search of its own.
-        groups = [(budget,) for budget in settings.nevergrad_budgets] if is_nevergrad else [BUDGETS]
-        instances = settings.nevergrad_instances if is_nevergrad else settings.instances
-        for budgets in groups:
-            for num_dims in settings.dims:
+        for num_dims in settings.dims:
+            for budgets, instances in plan(settings, method, num_dims):
                 for function in settings.functions:
                     for instance in instances:
                         yield Search(method, function, instance, num_dims, budgets)
+
+
+def plan(settings: OptimizersSettings, method: str, num_dims: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Budgets of one search, and the instances that are searched with them."""
+    if method != NEVERGRAD:
+        is_large = num_dims >= settings.large_dims
+        return [(BUDGETS, settings.large_instances if is_large else settings.instances)]
+    # It decides by its budget, so each budget is a search of its own.
+    budgets = BUDGETS if num_dims in settings.nevergrad_dims else ()
+    affordable = [budget for budget in budgets if budget * num_dims <= settings.nevergrad_evaluations]
+    return [((budget,), settings.nevergrad_instances) for budget in affordable]
 
 
 def identities() -> dict[str, str]:
@@ -177,11 +190,11 @@ def weights_digest() -> str:
 
 def run(settings: OptimizersSettings, out: Path, console: Console) -> Outcome:
     known, planned = known_runs(out / REPORT), list(searches(settings))
-    runs = {
-        search.name: known.get(search.name) or log_gaps(search, out / "cells")
-        for search in track(planned, description="searches", console=console)
-    }
-    report = report_of(settings, runs)
+    missing = [search for search in planned if search.name not in known]
+    found = cells.outcomes([cell_of(search) for search in missing], out / "cells", settings.workers)
+    tracked = track(found, description="searches", total=len(missing), console=console)
+    new = {search.name: log_gaps(leaves) for search, leaves in zip(missing, tracked, strict=True)}
+    report = report_of(settings, {search.name: (known | new)[search.name] for search in planned})
     table = Table(
         "functions", "D", "evaluations", "method", "mean log10 gap", "lga minus method (95 %, over functions)"
     )
@@ -192,9 +205,9 @@ def run(settings: OptimizersSettings, out: Path, console: Console) -> Outcome:
     return Outcome(report, table)
 
 
-def log_gaps(search: Search, folder: Path) -> list[float]:
+def log_gaps(leaves: Leaves) -> list[float]:
     """At the budgets."""
-    return bbob.log10_gap(cells.outcome(cell_of(search), folder)["gaps"]).tolist()
+    return bbob.log10_gap(leaves["gaps"]).tolist()
 
 
 def known_runs(path: Path) -> dict[str, list[float]]:
@@ -213,7 +226,7 @@ def report_of(settings: OptimizersSettings, runs: dict[str, list[float]]) -> dic
         for budget, gap in zip(search.budgets, runs[search.name], strict=True)
     }
     return {
-        "config": asdict(settings),
+        "config": {name: value for name, value in asdict(settings).items() if name != "workers"},
         "identities": identities(),
         "rows": list(summaries(settings, gaps)),
         "runs": runs,
@@ -246,11 +259,16 @@ def compared(gaps: dict[tuple, float], method: str, functions: list[int], num_di
         ]
         for function in functions
     ]
+    return compared_pairs(pairs)
+
+
+def compared_pairs(pairs: list[list[tuple[float, float]]]) -> dict[str, Any] | None:
+    """The pairs of their and our log gap on each function, in short."""
     if not pairs or not all(pairs):
         return None
     theirs, ours = (np.array([np.mean([pair[side] for pair in some]) for some in pairs]) for side in (0, 1))
     return {
-        "num_functions": len(functions),
+        "num_functions": len(pairs),
         "num_searches": sum(map(len, pairs)),
         "mean_log10_gap": float(theirs.mean()),
         "median_log10_gap": float(np.median([pair[0] for some in pairs for pair in some])),
@@ -262,8 +280,8 @@ def compared(gaps: dict[tuple, float], method: str, functions: list[int], num_di
 EXPERIMENT = Experiment(
     "lga.minimize beside SciPy's differential evolution, pycma and nevergrad on BBOB",
     {
-        "smoke": OptimizersSettings((2,), (16,), (16,), (100,), functions=(1, 3)),
-        "small": OptimizersSettings((5,), (16,), (16,), (100,)),
+        "smoke": OptimizersSettings((2,), (16,), nevergrad_dims=(2,), nevergrad_evaluations=200, functions=(1, 3)),
+        "small": OptimizersSettings((5,), (16,), nevergrad_dims=(5,), nevergrad_evaluations=500),
         "paper": OptimizersSettings(),
     },
     run,

@@ -101,7 +101,7 @@ def comparison(report: dict[str, Any], methods: list[str], cell: Callable[[dict[
         ["functions", "D", "evaluations", *methods],
         (
             ["held out" if split == "hold-out" else "trained on", f"{num_dims}", f"{budget * num_dims:,}"]
-            + [cells.get(method, "not run") for method in methods]
+            + [cells.get(method, "") for method in methods]
             for (split, num_dims, budget), cells in lines.items()
         ),
     )

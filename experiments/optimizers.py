@@ -91,14 +91,18 @@ def with_scipy(objective: Counted, num_dims: int, seed: int) -> None:
         differential_evolution(objective, [(LOW, HIGH)] * num_dims, rng=np.random.default_rng([seed, restart]))
 
 
-def with_pycma(objective: Counted, num_dims: int, seed: int) -> None:
+def with_pycma(objective: Counted, num_dims: int, seed: int, **more: Any) -> None:
     """BIPOP restarts, from uniform points, with a deviation of a fifth of the box."""
     import cma
 
     generator = np.random.default_rng(seed)
     options = {"bounds": [LOW, HIGH], "verbose": -9, "seed": seed + 1, "maxfevals": objective.marks[-1]}
+
+    def start() -> np.ndarray:
+        return generator.uniform(LOW, HIGH, num_dims)
+
     while True:
-        cma.fmin2(objective, lambda: generator.uniform(LOW, HIGH, num_dims), 2.0, options, restarts=9, bipop=True)
+        cma.fmin2(objective, start, 2.0, options, restarts=9, bipop=True, **more)
 
 
 def with_nevergrad(objective: Counted, num_dims: int, seed: int) -> None:
@@ -189,12 +193,8 @@ def weights_digest() -> str:
 
 
 def run(settings: OptimizersSettings, out: Path, console: Console) -> Outcome:
-    known, planned = known_runs(out / REPORT), list(searches(settings))
-    missing = [search for search in planned if search.name not in known]
-    found = cells.outcomes([cell_of(search) for search in missing], out / "cells", settings.workers)
-    tracked = track(found, description="searches", total=len(missing), console=console)
-    new = {search.name: log_gaps(leaves) for search, leaves in zip(missing, tracked, strict=True)}
-    report = report_of(settings, {search.name: (known | new)[search.name] for search in planned})
+    known, planned = known_runs(out / REPORT, identities()), list(searches(settings))
+    report = report_of(settings, all_runs(planned, known, cell_of, log_gaps, out / "cells", settings.workers, console))
     table = Table(
         "functions", "D", "evaluations", "method", "mean log10 gap", "lga minus method (95 %, over functions)"
     )
@@ -205,18 +205,40 @@ def run(settings: OptimizersSettings, out: Path, console: Console) -> Outcome:
     return Outcome(report, table)
 
 
+def all_runs(
+    planned: list[Any],
+    known: dict[str, Any],
+    cell_of: Callable[[Any], cells.Cell],
+    in_short: Callable[[Leaves], Any],
+    folder: Path,
+    workers: int,
+    console: Console,
+) -> dict[str, Any]:
+    """What a report keeps of every planned search, by its name."""
+    missing = [search for search in planned if search.name not in known]
+    found = cells.outcomes([cell_of(search) for search in missing], folder, workers)
+    tracked = track(found, description="searches", total=len(missing), console=console)
+    new = {search.name: in_short(leaves) for search, leaves in zip(missing, tracked, strict=True)}
+    return {search.name: (known | new)[search.name] for search in planned}
+
+
 def log_gaps(leaves: Leaves) -> list[float]:
     """At the budgets."""
     return bbob.log10_gap(leaves["gaps"]).tolist()
 
 
-def known_runs(path: Path) -> dict[str, list[float]]:
-    """What an earlier report has, of methods that are still the same."""
+def known_runs(path: Path, now: dict[str, str]) -> dict[str, Any]:
+    """What an earlier report has, of methods whose identity is still the same."""
     if not path.exists():
         return {}
-    report, now = json.loads(path.read_text()), identities()
-    unchanged = {method for method in METHODS if report["identities"].get(method) == now[method]}
+    report = json.loads(path.read_text())
+    unchanged = {method for method, identity in now.items() if report["identities"].get(method) == identity}
     return {name: gaps for name, gaps in report["runs"].items() if name.split(",")[0] in unchanged}
+
+
+def described(settings: Any) -> dict[str, Any]:
+    """What decides the outcome."""
+    return {name: value for name, value in asdict(settings).items() if name != "workers"}
 
 
 def report_of(settings: OptimizersSettings, runs: dict[str, list[float]]) -> dict[str, Any]:
@@ -226,7 +248,7 @@ def report_of(settings: OptimizersSettings, runs: dict[str, list[float]]) -> dic
         for budget, gap in zip(search.budgets, runs[search.name], strict=True)
     }
     return {
-        "config": {name: value for name, value in asdict(settings).items() if name != "workers"},
+        "config": described(settings),
         "identities": identities(),
         "rows": list(summaries(settings, gaps)),
         "runs": runs,

@@ -19,6 +19,7 @@ from experiments.optimizers import (
     BudgetUsedError,
     Counted,
     OptimizersSettings,
+    identities,
     known_runs,
     searches,
     split_of,
@@ -100,7 +101,7 @@ def test_searches_that_were_done_are_not_run_again(out, report, monkeypatch, tmp
 def test_searches_with_other_weights_are_run_again(report, tmp_path):
     changed = report | {"identities": report["identities"] | {"lga": "other weights"}}
     (tmp_path / REPORT).write_text(json.dumps(changed))
-    known = known_runs(tmp_path / REPORT)
+    known = known_runs(tmp_path / REPORT, identities())
     assert set(report["runs"]) - set(known) == {name for name in report["runs"] if name.startswith("lga,")}
 
 

@@ -281,19 +281,20 @@ def generalization(report: dict[str, Any]) -> str:
     cells = {(cell["num_children"], cell["num_dims"]): cell["minus_best_baseline"] for cell in report["cells"]}
     return markdown_table(
         ["population size", *(f"D = {d}" for d in dims)],
-        ([str(n), *(f"{cells[n, d]:+.2f}" for d in dims)] for n in report["grid"]["populations"]),
+        ([str(n), *(interval_text(cells[n, d], 2, signed=True) for d in dims)] for n in report["grid"]["populations"]),
     )
 
 
 def horizons(report: dict[str, Any]) -> str:
-    def row(entry: dict[str, Any]) -> list[str]:
-        gaps, best = entry["mean_log10_gap"], entry["best_baseline"]
-        ours, theirs = gaps[report["weights"]], gaps[best]
-        return [str(entry["num_generations"]), f"{ours:.2f}", f"{theirs:.2f} ({best})", f"{ours - theirs:+.2f}"]
+    methods = list(report["horizons"][0]["mean_log10_gap"])
 
-    return markdown_table(
-        ["generations", report["weights"], "best tuned baseline", "difference"], map(row, report["horizons"])
-    )
+    def row(entry: dict[str, Any]) -> list[str]:
+        difference = interval_text(entry["minus_best_baseline"], 2, signed=True)
+        gaps = [f"{entry['mean_log10_gap'][method]:.2f}" for method in methods]
+        return [str(entry["num_generations"]), *gaps, f"{difference} ({entry['best_baseline']})"]
+
+    difference = f"{report['weights']} minus the best of the others (95 %, over functions)"
+    return markdown_table(["generations", *methods, difference], map(row, report["horizons"]))
 
 
 def neuro(report: dict[str, Any]) -> str:

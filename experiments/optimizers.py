@@ -37,13 +37,19 @@ REPORT = "optimizers.json"
 
 @dataclass(frozen=True)
 class OptimizersSettings:
-    dims: tuple[int, ...] = (5, 10)
-    instances: tuple[int, ...] = (16, 17, 18)
+    dims: tuple[int, ...] = (5, 10, 20, 40)
+    instances: tuple[int, ...] = tuple(range(16, 26))
     """COCO instances that neither training, validation nor the BBOB report uses. Each search has its own seed."""
+    large_dims: int = 40
+    """From as many dimensions on searches are long, and there are fewer of them."""
+    large_instances: tuple[int, ...] = tuple(range(16, 21))
+    nevergrad_dims: tuple[int, ...] = (5, 10, 20)
     nevergrad_instances: tuple[int, ...] = (16,)
-    nevergrad_budgets: tuple[int, ...] = BUDGETS
-    """nevergrad itself takes about ten milliseconds per evaluation, so the larger budget takes it about an hour."""
+    nevergrad_evaluations: int = 10_000
+    """Longer searches are left out: nevergrad itself takes about ten milliseconds per evaluation."""
     functions: tuple[int, ...] = tuple(range(1, 25))
+    workers: int = 1
+    """Processes that search at the same time; what they find does not depend on their number."""
 
 
 class BudgetUsedError(Exception):
@@ -85,14 +91,18 @@ def with_scipy(objective: Counted, num_dims: int, seed: int) -> None:
         differential_evolution(objective, [(LOW, HIGH)] * num_dims, rng=np.random.default_rng([seed, restart]))
 
 
-def with_pycma(objective: Counted, num_dims: int, seed: int) -> None:
+def with_pycma(objective: Counted, num_dims: int, seed: int, **more: Any) -> None:
     """BIPOP restarts, from uniform points, with a deviation of a fifth of the box."""
     import cma
 
     generator = np.random.default_rng(seed)
     options = {"bounds": [LOW, HIGH], "verbose": -9, "seed": seed + 1, "maxfevals": objective.marks[-1]}
+
+    def start() -> np.ndarray:
+        return generator.uniform(LOW, HIGH, num_dims)
+
     while True:
-        cma.fmin2(objective, lambda: generator.uniform(LOW, HIGH, num_dims), 2.0, options, restarts=9, bipop=True)
+        cma.fmin2(objective, start, 2.0, options, restarts=9, bipop=True, **more)
 
 
 def with_nevergrad(objective: Counted, num_dims: int, seed: int) -> None:
@@ -154,15 +164,22 @@ def cell_of(search: Search) -> cells.Cell:
 def searches(settings: OptimizersSettings) -> Iterator[Search]:
     """All searches, the quick methods first."""
     for method in METHODS:
-        is_nevergrad = method == NEVERGRAD
-        # It decides by its budget, so each budget is a search of its own.
-        groups = [(budget,) for budget in settings.nevergrad_budgets] if is_nevergrad else [BUDGETS]
-        instances = settings.nevergrad_instances if is_nevergrad else settings.instances
-        for budgets in groups:
-            for num_dims in settings.dims:
+        for num_dims in settings.dims:
+            for budgets, instances in plan(settings, method, num_dims):
                 for function in settings.functions:
                     for instance in instances:
                         yield Search(method, function, instance, num_dims, budgets)
+
+
+def plan(settings: OptimizersSettings, method: str, num_dims: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Budgets of one search, and the instances that are searched with them."""
+    if method != NEVERGRAD:
+        is_large = num_dims >= settings.large_dims
+        return [(BUDGETS, settings.large_instances if is_large else settings.instances)]
+    # It decides by its budget, so each budget is a search of its own.
+    budgets = BUDGETS if num_dims in settings.nevergrad_dims else ()
+    affordable = [budget for budget in budgets if budget * num_dims <= settings.nevergrad_evaluations]
+    return [((budget,), settings.nevergrad_instances) for budget in affordable]
 
 
 def identities() -> dict[str, str]:
@@ -176,12 +193,8 @@ def weights_digest() -> str:
 
 
 def run(settings: OptimizersSettings, out: Path, console: Console) -> Outcome:
-    known, planned = known_runs(out / REPORT), list(searches(settings))
-    runs = {
-        search.name: known.get(search.name) or log_gaps(search, out / "cells")
-        for search in track(planned, description="searches", console=console)
-    }
-    report = report_of(settings, runs)
+    known, planned = known_runs(out / REPORT, identities()), list(searches(settings))
+    report = report_of(settings, all_runs(planned, known, cell_of, log_gaps, out / "cells", settings.workers, console))
     table = Table(
         "functions", "D", "evaluations", "method", "mean log10 gap", "lga minus method (95 %, over functions)"
     )
@@ -192,18 +205,40 @@ def run(settings: OptimizersSettings, out: Path, console: Console) -> Outcome:
     return Outcome(report, table)
 
 
-def log_gaps(search: Search, folder: Path) -> list[float]:
+def all_runs(
+    planned: list[Any],
+    known: dict[str, Any],
+    cell_of: Callable[[Any], cells.Cell],
+    in_short: Callable[[Leaves], Any],
+    folder: Path,
+    workers: int,
+    console: Console,
+) -> dict[str, Any]:
+    """What a report keeps of every planned search, by its name."""
+    missing = [search for search in planned if search.name not in known]
+    found = cells.outcomes([cell_of(search) for search in missing], folder, workers)
+    tracked = track(found, description="searches", total=len(missing), console=console)
+    new = {search.name: in_short(leaves) for search, leaves in zip(missing, tracked, strict=True)}
+    return {search.name: (known | new)[search.name] for search in planned}
+
+
+def log_gaps(leaves: Leaves) -> list[float]:
     """At the budgets."""
-    return bbob.log10_gap(cells.outcome(cell_of(search), folder)["gaps"]).tolist()
+    return bbob.log10_gap(leaves["gaps"]).tolist()
 
 
-def known_runs(path: Path) -> dict[str, list[float]]:
-    """What an earlier report has, of methods that are still the same."""
+def known_runs(path: Path, now: dict[str, str]) -> dict[str, Any]:
+    """What an earlier report has, of methods whose identity is still the same."""
     if not path.exists():
         return {}
-    report, now = json.loads(path.read_text()), identities()
-    unchanged = {method for method in METHODS if report["identities"].get(method) == now[method]}
+    report = json.loads(path.read_text())
+    unchanged = {method for method, identity in now.items() if report["identities"].get(method) == identity}
     return {name: gaps for name, gaps in report["runs"].items() if name.split(",")[0] in unchanged}
+
+
+def described(settings: Any) -> dict[str, Any]:
+    """What decides the outcome."""
+    return {name: value for name, value in asdict(settings).items() if name != "workers"}
 
 
 def report_of(settings: OptimizersSettings, runs: dict[str, list[float]]) -> dict[str, Any]:
@@ -213,7 +248,7 @@ def report_of(settings: OptimizersSettings, runs: dict[str, list[float]]) -> dic
         for budget, gap in zip(search.budgets, runs[search.name], strict=True)
     }
     return {
-        "config": asdict(settings),
+        "config": described(settings),
         "identities": identities(),
         "rows": list(summaries(settings, gaps)),
         "runs": runs,
@@ -246,11 +281,16 @@ def compared(gaps: dict[tuple, float], method: str, functions: list[int], num_di
         ]
         for function in functions
     ]
+    return compared_pairs(pairs)
+
+
+def compared_pairs(pairs: list[list[tuple[float, float]]]) -> dict[str, Any] | None:
+    """The pairs of their and our log gap on each function, in short."""
     if not pairs or not all(pairs):
         return None
     theirs, ours = (np.array([np.mean([pair[side] for pair in some]) for some in pairs]) for side in (0, 1))
     return {
-        "num_functions": len(functions),
+        "num_functions": len(pairs),
         "num_searches": sum(map(len, pairs)),
         "mean_log10_gap": float(theirs.mean()),
         "median_log10_gap": float(np.median([pair[0] for some in pairs for pair in some])),
@@ -262,8 +302,8 @@ def compared(gaps: dict[tuple, float], method: str, functions: list[int], num_di
 EXPERIMENT = Experiment(
     "lga.minimize beside SciPy's differential evolution, pycma and nevergrad on BBOB",
     {
-        "smoke": OptimizersSettings((2,), (16,), (16,), (100,), functions=(1, 3)),
-        "small": OptimizersSettings((5,), (16,), (16,), (100,)),
+        "smoke": OptimizersSettings((2,), (16,), nevergrad_dims=(2,), nevergrad_evaluations=200, functions=(1, 3)),
+        "small": OptimizersSettings((5,), (16,), nevergrad_dims=(5,), nevergrad_evaluations=500),
         "paper": OptimizersSettings(),
     },
     run,

@@ -77,34 +77,89 @@ def start_up(report: dict[str, Any]) -> str:
 
 def optimizers(report: dict[str, Any]) -> str:
     """Mean log10 gaps; a line for each set of functions, number of variables and budget."""
-    methods = list(dict.fromkeys(row["method"] for row in report["rows"]))
-    return comparison(report, methods, lambda row: f"{row['mean_log10_gap']:.2f}")
+    return comparison(report["rows"], lambda row: f"{row['mean_log10_gap']:.2f}")
 
 
 def optimizer_differences(report: dict[str, Any]) -> str:
     """Ours minus theirs with its 95 % interval over functions, and functions won."""
 
-    def difference(row: dict[str, Any]) -> str:
-        interval = interval_text(row["ours_minus_theirs"], 2, signed=True)
-        return f"{interval}, {row['functions_won_by_ours']} of {row['num_functions']}"
-
-    rows = [row | {"method": f"lga minus {row['method']} (95 %, over functions)"} for row in report["rows"]]
-    others = [row for row, own in zip(rows, report["rows"], strict=True) if own["method"] != "lga"]
-    return comparison({"rows": others}, list(dict.fromkeys(row["method"] for row in others)), difference)
+    header = "lga minus {} (95 %, over functions)"
+    return comparison(others(report["rows"]), lambda row: f"{difference_text(row)}, {won_text(row)}", header)
 
 
-def comparison(report: dict[str, Any], methods: list[str], cell: Callable[[dict[str, Any]], str]) -> str:
+def comparison(rows: list[dict[str, Any]], cell: Callable[[dict[str, Any]], str], header: str = "{}") -> str:
+    methods = list(dict.fromkeys(row["method"] for row in rows))
     lines: dict[tuple, dict[str, str]] = {}
-    for row in report["rows"]:
-        lines.setdefault((row["split"], row["num_dims"], row["budget"]), {})[row["method"]] = cell(row)
+    for row in rows:
+        line = (split_text(row), f"{row['num_dims']}", evaluations_text(row))
+        lines.setdefault(line, {})[row["method"]] = cell(row)
     return markdown_table(
-        ["functions", "D", "evaluations", *methods],
+        ["functions", "D", "evaluations", *map(header.format, methods)],
+        ([*line, *(cells.get(method, "") for method in methods)] for line, cells in lines.items()),
+    )
+
+
+def noise(report: dict[str, Any]) -> str:
+    """Mean log10 gaps of the best points; a line for each set of functions, budget and model of noise."""
+    return noise_table(report["rows"], lambda row: f"{row['best']['mean_log10_gap']:.2f}")
+
+
+def noise_recommended(report: dict[str, Any]) -> str:
+    """Mean log10 gaps of the recommended points, over all models of noise."""
+    rows = [row for row in report["rows"] if row["noise"] == report["rows"][0]["noise"]]
+    return noise_table(rows, lambda row: f"{row['recommended']['mean_log10_gap']:.2f}")
+
+
+def noise_differences(report: dict[str, Any]) -> str:
+    """Ours minus theirs over all models of noise, by both measures."""
+    rows = [row for row in others(report["rows"]) if row["noise"] == report["rows"][0]["noise"]]
+    measured = "lga minus method (95 %, over functions), functions won by lga"
+    return markdown_table(
+        ["functions", "evaluations", "method", f"best point: {measured}", "recommended point: the same"],
         (
-            ["held out" if split == "hold-out" else "trained on", f"{num_dims}", f"{budget * num_dims:,}"]
-            + [cells.get(method, "not run") for method in methods]
-            for (split, num_dims, budget), cells in lines.items()
+            [split_text(row), evaluations_text(row), row["method"]]
+            + [f"{difference_text(row[name])}, {won_text(row[name])}" for name in ("best", "recommended")]
+            for row in rows
         ),
     )
+
+
+def noise_models(report: dict[str, Any]) -> str:
+    """Ours minus theirs by the best point on the held-out functions, for each model of noise."""
+    rows = [row for row in others(report["rows"]) if row["split"] == "hold-out"]
+    single = [row for row in rows if row["noise"] != report["rows"][0]["noise"]]
+    return noise_table(single, lambda row: difference_text(row["best"]), "lga minus ")
+
+
+def noise_table(rows: list[dict[str, Any]], cell: Callable[[dict[str, Any]], str], before: str = "") -> str:
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    lines: dict[tuple, dict[str, str]] = {}
+    for row in sorted(rows, key=lambda row: (row["split"], row["budget"])):
+        lines.setdefault((split_text(row), evaluations_text(row), row["noise"]), {})[row["method"]] = cell(row)
+    return markdown_table(
+        ["functions", "evaluations", "noise", *(f"{before}{method}" for method in methods)],
+        ([*line, *(cells[method] for method in methods)] for line, cells in lines.items()),
+    )
+
+
+def others(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if row["method"] != "lga"]
+
+
+def split_text(row: dict[str, Any]) -> str:
+    return "held out" if row["split"] == "hold-out" else "trained on"
+
+
+def evaluations_text(row: dict[str, Any]) -> str:
+    return f"{row['budget'] * row['num_dims']:,}"
+
+
+def difference_text(compared: dict[str, Any]) -> str:
+    return interval_text(compared["ours_minus_theirs"], 2, signed=True)
+
+
+def won_text(compared: dict[str, Any]) -> str:
+    return f"{compared['functions_won_by_ours']} of {compared['num_functions']}"
 
 
 def bbob_comparison(report: dict[str, Any]) -> str:
@@ -226,19 +281,20 @@ def generalization(report: dict[str, Any]) -> str:
     cells = {(cell["num_children"], cell["num_dims"]): cell["minus_best_baseline"] for cell in report["cells"]}
     return markdown_table(
         ["population size", *(f"D = {d}" for d in dims)],
-        ([str(n), *(f"{cells[n, d]:+.2f}" for d in dims)] for n in report["grid"]["populations"]),
+        ([str(n), *(interval_text(cells[n, d], 2, signed=True) for d in dims)] for n in report["grid"]["populations"]),
     )
 
 
 def horizons(report: dict[str, Any]) -> str:
-    def row(entry: dict[str, Any]) -> list[str]:
-        gaps, best = entry["mean_log10_gap"], entry["best_baseline"]
-        ours, theirs = gaps[report["weights"]], gaps[best]
-        return [str(entry["num_generations"]), f"{ours:.2f}", f"{theirs:.2f} ({best})", f"{ours - theirs:+.2f}"]
+    methods = list(report["horizons"][0]["mean_log10_gap"])
 
-    return markdown_table(
-        ["generations", report["weights"], "best tuned baseline", "difference"], map(row, report["horizons"])
-    )
+    def row(entry: dict[str, Any]) -> list[str]:
+        difference = interval_text(entry["minus_best_baseline"], 2, signed=True)
+        gaps = [f"{entry['mean_log10_gap'][method]:.2f}" for method in methods]
+        return [str(entry["num_generations"]), *gaps, f"{difference} ({entry['best_baseline']})"]
+
+    difference = f"{report['weights']} minus the best of the others (95 %, over functions)"
+    return markdown_table(["generations", *methods, difference], map(row, report["horizons"]))
 
 
 def neuro(report: dict[str, Any]) -> str:
@@ -271,6 +327,10 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "horizons": horizons,
     "optimizers": optimizers,
     "optimizer_differences": optimizer_differences,
+    "noise": noise,
+    "noise_recommended": noise_recommended,
+    "noise_differences": noise_differences,
+    "noise_models": noise_models,
     "neuro": neuro,
 }
 

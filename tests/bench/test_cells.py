@@ -1,9 +1,11 @@
 """Cells are computed once, go on where they stopped, and never take the outcome of another."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from lga.bench.cells import Cell, outcome
+from lga.bench.cells import Cell, outcome, outcomes
 from lga.core.tree_io import TreeFileError, save_tree
 
 KEY = {"sizes": (1, 2), "seed": 0}
@@ -50,3 +52,14 @@ def test_a_damaged_or_foreign_file_is_named_and_not_believed(tmp_path):
     file.write_bytes(b"nonsense")
     with pytest.raises(TreeFileError, match="damaged"):
         outcome(cell(forbidden), tmp_path)
+
+
+def squared(number, checkpoint):
+    return {"x": np.array(number**2)}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_outcomes_come_in_the_order_of_their_cells_from_any_number_of_processes(tmp_path, workers):
+    cells = [cell(partial(squared, number), KEY | {"number": number}) for number in range(5)]
+    assert [int(leaves["x"]) for leaves in outcomes(cells, tmp_path, workers)] == [0, 1, 4, 9, 16]
+    assert all(one.file(tmp_path).exists() for one in cells)

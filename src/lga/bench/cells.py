@@ -1,7 +1,10 @@
 """Pieces of a comparison that are computed once: a pure function, all that decides its outcome, and a file for both."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -44,3 +47,14 @@ def outcome(cell: Cell, folder: Path) -> Leaves:
     save_tree(file, leaves, key)
     cell.checkpoint(folder).unlink(missing_ok=True)
     return leaves
+
+
+def outcomes(cells: Sequence[Cell], folder: Path, workers: int = 1) -> Iterator[Leaves]:
+    """The arrays of all cells, in their order; as many processes compute what is missing."""
+    compute = partial(outcome, folder=folder)
+    if workers == 1:
+        yield from map(compute, cells)
+        return
+    # A fork of a process whose threads run JAX may hang.
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(compute, cells)

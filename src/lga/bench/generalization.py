@@ -12,14 +12,15 @@ from rich.progress import track
 
 from lga.analysis import figures
 from lga.bench.cells import outcome
-from lga.bench.methods import QUICK_BASELINES, Method, Size, as_shipped
+from lga.bench.methods import HAND_DESIGNED, QUICK_BASELINES, Method, Size, as_shipped
 from lga.bench.searches import Suite, gap_cell
+from lga.bench.statistics import mean_interval
 from lga.bench.tuning import tune
 from lga.core.tree_io import write_atomically
 from lga.tasks import bbob
 from lga.weights import resolve
 
-TUNING_SEED, REPORT_SEED = 1000, 2000
+TUNING_SEED, REPORT_SEED, SEED_STEP = 1000, 2000, 100
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,15 @@ class Grid:
     long_population: int = 32
     long_dims: int = 20
     long_horizon: int = 500
-    elite_ratios: tuple[float, ...] = (0.15, 0.5)
+    # The main comparison chooses 0 for all hand-designed GAs.
+    elite_ratios: tuple[float, ...] = (0.0, 0.25)
     sigmas: tuple[float, ...] = (0.1, 0.25, 0.5, 1.0)
     tuning_instances: tuple[int, ...] = (1,)
     report_instances: tuple[int, ...] = (6, 7, 8)
+    report_seeds: int = 5
+    matrix_dims: int = 40
+    """CMA-ES with a full matrix is a baseline up to as many dimensions: its matrix is too large to be learned in the
+    generations of the grid beyond."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +60,8 @@ def compare_budgets(grid: Grid, weights: str | Path, out: Path, console: Console
     for budget in track([*budgets, long], description="budgets", console=console):
         # evosax's weights are others for long solutions.
         ours = as_shipped(resolve(weights, budget.num_dims))
-        methods = [ours, *(method.over(grid.elite_ratios, grid.sigmas) for method in QUICK_BASELINES)]
-        curves[budget] = {method.name: best_curve(grid, budget, method, out / "cells") for method in methods}
+        methods = [ours, *baselines(grid, budget)]
+        curves[budget] = {method.name: best_curves(grid, budget, method, out / "cells") for method in methods}
     name = next(iter(curves[long]))
     report = {
         "grid": asdict(grid),
@@ -66,39 +72,65 @@ def compare_budgets(grid: Grid, weights: str | Path, out: Path, console: Console
             for t in horizons(grid.long_horizon)
         ],
     }
-    write_atomically(out / "generalization.json", json.dumps(report, indent=1).encode())
-    differences = np.reshape([cell["minus_best_baseline"] for cell in report["cells"]], (len(grid.populations), -1))
+    write_atomically(out / "generalization.json", (json.dumps(report, indent=1) + "\n").encode())
+    means = [cell["minus_best_baseline"]["mean"] for cell in report["cells"]]
+    differences = np.reshape(means, (len(grid.populations), -1))
     figures.heat_map(differences, grid.populations, grid.dims, f"{name} minus best baseline", out / "heat_map.png")
     mean_curves = {
-        m: (grid.long_population * np.arange(2, curve.shape[-1] + 2), bbob.log10_gap(curve).mean(axis=0))
+        m: (grid.long_population * np.arange(2, curve.shape[-1] + 2), bbob.log10_gap(curve).mean(axis=(0, 1)))
         for m, curve in curves[long].items()
     }
     figures.curves_over_evaluations(mean_curves, "mean log10 gap of the best so far", out / "long_horizon.png")
     return report
 
 
-def best_curve(grid: Grid, budget: Budget, method: Method, cells: Path) -> np.ndarray:
-    """The best gap so far [runs, generations] on the report instances, with the setting that did best on the others."""
+def baselines(grid: Grid, budget: Budget) -> list[Method]:
+    """To be tuned over the settings of the grid."""
+    with_matrix = (HAND_DESIGNED["cma_es"],) if budget.num_dims <= grid.matrix_dims else ()
+    return [method.over(grid.elite_ratios, grid.sigmas) for method in (*QUICK_BASELINES, *with_matrix)]
+
+
+def best_curves(grid: Grid, budget: Budget, method: Method, cells: Path) -> np.ndarray:
+    """The best gap so far on the report instances, with the setting that did best on the others.
+
+    [functions, runs, generations]
+    """
     # The budget's population is what is compared, so methods have no population of their own here.
     size = Size(budget.num_children, budget.num_generations)
 
-    def curves(method: Method, instances: Sequence[int], seed: int) -> np.ndarray:
-        # One instance at a time: equal shapes, so nothing is compiled twice.
-        suites = [Suite(grid.functions, (number,), budget.num_dims, 1, seed + number) for number in instances]
-        return np.concatenate(
-            [outcome(gap_cell(method, size, suite), cells)["best_so_far"][:, 0, 0] for suite in suites]
-        )
+    def curves(method: Method, instances: Sequence[int], num_seeds: int, first_seed: int) -> np.ndarray:
+        # One instance and one seed at a time: equal shapes, so nothing is compiled twice. To compile takes longer.
+        suites = [
+            Suite(grid.functions, (number,), budget.num_dims, 1, first_seed + SEED_STEP * seed + number)
+            for number in instances
+            for seed in range(num_seeds)
+        ]
+        found = [outcome(gap_cell(method, size, suite), cells)["best_so_far"][:, 0, 0] for suite in suites]
+        return np.stack(found, axis=1)
 
     def loss(candidate: Method) -> float:
-        return float(bbob.log10_gap(curves(candidate, grid.tuning_instances, TUNING_SEED))[:, -1].mean())
+        return float(bbob.log10_gap(curves(candidate, grid.tuning_instances, 1, TUNING_SEED))[..., -1].mean())
 
-    return curves(tune(method, loss).method, grid.report_instances, REPORT_SEED)
+    return curves(tune(method, loss).method, grid.report_instances, grid.report_seeds, REPORT_SEED)
 
 
 def compare(curves: dict[str, np.ndarray], name: str) -> dict[str, Any]:
-    scores = {method: float(bbob.log10_gap(curve)[:, -1].mean()) for method, curve in curves.items()}
-    best = min((method for method in scores if method != name), key=scores.__getitem__)
-    return {"mean_log10_gap": scores, "best_baseline": best, "minus_best_baseline": scores[name] - scores[best]}
+    """Mean log gaps at the end, and ours minus each other's with Student's interval over functions.
+
+    The best baseline is chosen by the very runs that it is compared in, which is in its favour.
+    """
+    scores = {method: bbob.log10_gap(curve[..., -1]).mean(axis=1) for method, curve in curves.items()}
+    means = {method: float(score.mean()) for method, score in scores.items()}
+    differences = {
+        method: mean_interval(scores[name] - score)._asdict() for method, score in scores.items() if method != name
+    }
+    best = min(differences, key=means.__getitem__)
+    return {
+        "mean_log10_gap": means,
+        "minus_baselines": differences,
+        "best_baseline": best,
+        "minus_best_baseline": differences[best],
+    }
 
 
 def horizons(longest: int) -> list[int]:

@@ -10,7 +10,7 @@ from lga.bench.generalization import Grid, compare_budgets
 from lga.bench.methods import as_shipped
 from lga.cli.screen import table_console
 from lga.core.compile_cache import use_compilation_cache
-from lga.weights import EVOSAX_LGA, resolve, resolve_all
+from lga.weights import DEFAULT_WEIGHTS, EVOSAX_LGA, resolve, resolve_all
 
 PAPER, COCO, GRID = BbobProtocol(), CocoSettings(), Grid()
 
@@ -62,7 +62,7 @@ def generalization_main(args: list[str]) -> None:
 
 
 def run_generalization(
-    weights: str = "lga-2",
+    weights: str = DEFAULT_WEIGHTS,
     out: Path = Path("runs/bench/generalization"),
     grid: tyro.conf.OmitArgPrefixes[Grid] = GRID,
 ) -> None:
@@ -76,5 +76,5 @@ def run_generalization(
     use_compilation_cache()
     console = table_console()
     report = compare_budgets(grid, weights, out, console)
-    ahead = sum(cell["minus_best_baseline"] < 0 for cell in report["cells"])
+    ahead = sum(cell["minus_best_baseline"]["mean"] < 0 for cell in report["cells"])
     console.print(f"ahead of the best tuned baseline in {ahead} of {len(report['cells'])} cells; pictures in {out}/")

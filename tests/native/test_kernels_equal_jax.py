@@ -87,7 +87,7 @@ def test_a_weight_of_zero_is_never_drawn(instruction_set):
     """The first child's logit is far below all others: not even the uniform number 0 lands on it."""
     score = np.zeros((1, 4, 4), np.float32)
     score[0, 3, 1] = 1e5
-    case = (np.full(4, 2.0, np.float32), np.arange(3, dtype=np.float32), np.float32(-1), np.zeros(4, np.float32))
+    case = (np.full(4, -2.0, np.float32), np.arange(3, dtype=np.float32), np.float32(-3), np.zeros(4, np.float32))
     assert (np.asarray(select(*case, np.zeros((1, 4, 4), np.float32), score)) == 2).all()
 
 

@@ -67,18 +67,26 @@ void pad(float* values, int64_t count) {
   for (int64_t i = count; i < padded(count); ++i) values[i] = values[0];
 }
 
+// The rank of what comes at the given place, counted from 0, among `count` values.
+template <typename Place>
+inline Place centred(Place place, int64_t count) {
+  return (place - 0.5f * static_cast<float>(count - 1)) / (count > 1 ? static_cast<float>(count - 1) : 1.0f);
+}
+
+// Equal values come in the order of their positions.
 void centred_ranks(const float* values, int64_t count, float* ranks) {
-  const float last = count > 1 ? static_cast<float>(count - 1) : 1.0f;
   if (count <= kLargestPairwiseSize) {
+    const Ints lane = reinterpret_cast<Ints>(lane_index());
     for (int64_t i = 0; i < count; i += kLanes) {
       const Floats own = load(values + i);
-      Ints below{}, above{};
-      for (int64_t j = 0; j < count; ++j) {
-        // A comparison is -1 where it holds.
-        below -= own > values[j];
-        above -= own < values[j];
-      }
-      store(ranks + i, 0.5f * __builtin_convertvector(below - above, Floats) / last);
+      const int64_t end = least(i + kLanes, count);
+      Ints place{};
+      // A comparison is -1 where it holds. Equals that lie before come before, those that lie behind do not.
+      for (int64_t j = 0; j < i; ++j) place -= own >= values[j];
+      for (int64_t j = i; j < end; ++j)
+        place -= (own > values[j]) | ((own == values[j]) & (lane > static_cast<int32_t>(j - i)));
+      for (int64_t j = end; j < count; ++j) place -= own > values[j];
+      store(ranks + i, centred(__builtin_convertvector(place, Floats), count));
     }
     return;
   }
@@ -91,12 +99,9 @@ void centred_ranks(const float* values, int64_t count, float* ranks) {
     std::memcpy(&word, values + i, sizeof word);
     return word < 0 ? -static_cast<int64_t>(word & 0x7fffffff) : static_cast<int64_t>(word);
   };
-  std::sort(order, order + count, [key](int64_t a, int64_t b) { return key(a) < key(b); });
-  for (int64_t begin = 0, end = 0; begin < count; begin = end) {
-    while (end < count && key(order[end]) == key(order[begin])) ++end;
-    const float rank = 0.5f * static_cast<float>(begin + end - count) / last;
-    for (int64_t i = begin; i < end; ++i) ranks[order[i]] = rank;
-  }
+  std::sort(order, order + count,
+            [key](int64_t a, int64_t b) { return key(a) != key(b) ? key(a) < key(b) : a < b; });
+  for (int64_t place = 0; place < count; ++place) ranks[order[place]] = centred(static_cast<float>(place), count);
 }
 
 inline float positive_or_one(float scale) { return scale > 0.0f ? scale : 1.0f; }

@@ -1,6 +1,7 @@
 """What the learned operators see: numbers that do not change when fitness or solutions are rescaled or shifted."""
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from lga.core.population import FAILED, Archive, Progress
@@ -47,16 +48,19 @@ def coordinate_features(
 
 
 def centred_ranks(values: Float[Array, " n"]) -> Float[Array, " n"]:
-    """Ranks in [-0.5, 0.5], the smallest value first; equal values share their mean rank."""
+    """Ranks in [-0.5, 0.5], the smallest value first; equal values in the order of their positions.
+
+    So ranks are always the same numbers, in some order, as in the paper's code.
+    """
     n = values.shape[0]
     if n <= LARGEST_PAIRWISE_SIZE:
-        below = (values[:, None] > values[None, :]).astype(values.dtype)
-        above = (values[:, None] < values[None, :]).astype(values.dtype)
-        return 0.5 * jnp.sum(below - above, axis=1) / max(n - 1, 1)
-    ordered = jnp.sort(values)
-    below = jnp.searchsorted(ordered, values, side="left", method="sort")
-    not_above = jnp.searchsorted(ordered, values, side="right", method="sort")
-    return (0.5 * (below + not_above) - 0.5 * n).astype(values.dtype) / max(n - 1, 1)
+        is_earlier = np.tri(n, k=-1, dtype=bool)
+        precedes = (values[None, :] < values[:, None]) | ((values[None, :] == values[:, None]) & is_earlier)
+        place = jnp.sum(precedes.astype(values.dtype), axis=1)
+    else:
+        order = jnp.argsort(values, stable=True)
+        place = jnp.zeros_like(values).at[order].set(jnp.arange(n, dtype=values.dtype), unique_indices=True)
+    return (place - 0.5 * (n - 1)) / max(n - 1, 1)
 
 
 def z_score(values: Float[Array, " n"]) -> Float[Array, " n"]:

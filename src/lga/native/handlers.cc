@@ -102,6 +102,56 @@ ffi::Error select(ffi::ThreadPool pool, F32 parent_fitness, F32 child_fitness, F
   return ffi::Error::Success();
 }
 
+ffi::Error sample(ffi::ThreadPool pool, F32 fitness, S32 age, F32 best_fitness, S32 generation, F32 uniform, F32 attend,
+                  F32 value, ffi::Result<S32> chosen) {
+  Sample call;
+  Operands operands("sample", *chosen, 1, call.batch);
+  const int64_t e = call.num_parents = length(fitness, 1);
+  const int64_t n = call.num_children = length(*chosen, 1);
+  const int64_t h = call.num_heads = length(attend, 3);
+  call.fitness = operands.input("fitness", fitness, {e});
+  call.age = operands.input("age", age, {e});
+  call.best_fitness = operands.input("best_fitness", best_fitness, {});
+  call.generation = operands.input("generation", generation, {});
+  call.uniform = operands.input("uniform", uniform, {n});
+  call.attend = operands.input("attend", attend, {h, 5, 5});
+  call.value = operands.input("value", value, {h, 5});
+  call.chosen = operands.output("chosen", chosen, {n});
+  if (e == 0) operands.refuse("fitness has no rows.");
+  if (operands.error.failure()) return operands.error;
+  run(call, chosen_kernels().sample, pool);
+  return ffi::Error::Success();
+}
+
+ffi::Error blend(ffi::ThreadPool pool, F32 fitness, S32 age, F32 best_fitness, S32 generation, F32 solutions, F32 sigma,
+                 S32 parent_index, F32 attend, F32 gate_kernel, F32 gate_bias, ffi::Result<F32> blended,
+                 ffi::Result<F32> away) {
+  Blend call;
+  Operands operands("blend", *blended, 2, call.batch);
+  const int64_t e = call.num_parents = length(fitness, 1);
+  const int64_t n = call.num_children = length(*blended, 2);
+  const int64_t d = call.num_dims = length(*blended, 1);
+  const int64_t h = call.num_heads = length(attend, 3);
+  call.fitness = operands.input("fitness", fitness, {e});
+  call.age = operands.input("age", age, {e});
+  call.best_fitness = operands.input("best_fitness", best_fitness, {});
+  call.generation = operands.input("generation", generation, {});
+  call.solutions = operands.input("solutions", solutions, {e, d});
+  call.sigma = operands.input("sigma", sigma, {e});
+  call.parent_index = operands.input("parent_index", parent_index, {n});
+  call.attend = operands.input("attend", attend, {h, 5, 5});
+  call.gate_kernel = operands.input("gate_kernel", gate_kernel, {4, h});
+  call.gate_bias = operands.input("gate_bias", gate_bias, {h});
+  call.blended = operands.output("blended", blended, {n, d});
+  call.away = operands.output("away", away, {n});
+  if (e == 0) operands.refuse("fitness has no rows.");
+  if (h == 0) operands.refuse("attend has no rows.");
+  if (operands.error.failure()) return operands.error;
+  expect_to_fill(blended->untyped_data(), blended->size_bytes());
+  run(call, chosen_kernels().blend, pool);
+  return ffi::Error::Success();
+}
+
 ffi::Error rate(ffi::ThreadPool pool, F32 fitness, F32 sigma, F32 best_fitness, F32 attend, F32 value,
                 ffi::Result<F32> multiplier) {
   Rate call;
@@ -233,6 +283,34 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(lga_select, select,
                                   .Arg<F32>()  // attend
                                   .Arg<F32>()  // score
                                   .Ret<S32>());
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(lga_sample, sample,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<F32>()  // fitness
+                                  .Arg<S32>()  // age
+                                  .Arg<F32>()  // best_fitness
+                                  .Arg<S32>()  // generation
+                                  .Arg<F32>()  // uniform
+                                  .Arg<F32>()  // attend
+                                  .Arg<F32>()  // value
+                                  .Ret<S32>());
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(lga_blend, blend,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<F32>()   // fitness
+                                  .Arg<S32>()   // age
+                                  .Arg<F32>()   // best_fitness
+                                  .Arg<S32>()   // generation
+                                  .Arg<F32>()   // solutions
+                                  .Arg<F32>()   // sigma
+                                  .Arg<S32>()   // parent_index
+                                  .Arg<F32>()   // attend
+                                  .Arg<F32>()   // gate_kernel
+                                  .Arg<F32>()   // gate_bias
+                                  .Ret<F32>()   // blended
+                                  .Ret<F32>());  // away
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(lga_rate, rate,
                               ffi::Ffi::Bind()

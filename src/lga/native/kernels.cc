@@ -5,6 +5,7 @@
 
 #include "kernels.h"
 
+#include "blend.h"
 #include "mutation.h"
 #include "readout.h"
 #include "selection.h"
@@ -14,7 +15,7 @@
 namespace lga {
 namespace LGA_INSTRUCTION_SET {
 
-extern const Kernels kKernels{split, uniform, select, rate, mutate, bend, adapt, survive};
+extern const Kernels kKernels{split, uniform, select, sample, blend, rate, mutate, bend, adapt, survive};
 
 }  // namespace LGA_INSTRUCTION_SET
 }  // namespace lga

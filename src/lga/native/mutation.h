@@ -22,14 +22,6 @@ inline void uniform(const uint32_t* key, int64_t count, float* numbers) {
   for (int64_t i = 0; i < count; i += kLanes) store_some(numbers + i, uniform(key, i), least(kLanes, count - i));
 }
 
-// A row of a genome, at most a block of it: parent + sigma * noise.
-inline void add_noise(const float* parent, float sigma, const float* noise, int64_t count, float* mutated) {
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) store(mutated + i, load(parent + i) + sigma * load(noise + i));
-  if (i < count)
-    store_some(mutated + i, load_some(parent + i, count - i) + sigma * load(noise + i), count - i);
-}
-
 inline void mutate(const Mutate& call, int64_t begin, int64_t end) {
   const int64_t num_dims = call.num_dims, size = call.num_children * num_dims;
   float noise[kGenomeBlock + kLanes];
@@ -51,8 +43,8 @@ inline void mutate(const Mutate& call, int64_t begin, int64_t end) {
     for (int64_t here = from, child = from / num_dims; here < to; ++child) {
       const int64_t next = least((child + 1) * num_dims, to), column = here - child * num_dims;
       const int64_t parent = within(parent_index[child], call.num_parents);
-      add_noise(solutions + parent * num_dims + column, sigma[child], noise + (here - from), next - here,
-                mutated + here);
+      add_scaled(solutions + parent * num_dims + column, sigma[child], noise + (here - from), next - here,
+                 mutated + here);
       here = next;
     }
   }

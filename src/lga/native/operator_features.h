@@ -91,6 +91,18 @@ inline void fitness_features(const float* values, int64_t count, float best, Col
   z_score(features[2], count);
 }
 
+// Fitness features of the parents, and the share of the search that each has lived through. `scratch` has room for them.
+inline void parent_features(const float* fitness, const int32_t* age, int64_t count, float best, int32_t generation,
+                            Columns<1>& scratch, Columns<4>& features) {
+  copy(fitness, count, scratch[0]);
+  pad(scratch[0], count);
+  fitness_features(scratch[0], count, best, features);
+  for (int64_t i = 0; i < count; ++i) scratch[0][i] = static_cast<float>(age[i]);
+  const float generations = static_cast<float>(generation > 1 ? generation : 1);
+  for (int64_t i = 0; i < count; i += kLanes)
+    store(features[3] + i, hyperbolic_tangent(load(scratch[0] + i) / generations - 1.0f));
+}
+
 // z-score and [-1, 1] normalisation of the mutation rates, into the two columns behind. `sigma` must be padded.
 inline void sigma_features(const float* sigma, int64_t count, Columns<5>& features) {
   Floats low = all(sigma[0]), high = low;

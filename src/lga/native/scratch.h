@@ -61,6 +61,13 @@ class Rows {
   Scratch<float> numbers_;
 };
 
+// A row + scale * a padded row.
+inline void add_scaled(const float* row, float scale, const float* other, int64_t count, float* sums) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) store(sums + i, load(row + i) + scale * load(other + i));
+  if (i < count) store_some(sums + i, load_some(row + i, count - i) + scale * load(other + i), count - i);
+}
+
 // The padding is a copy of a value, so that it changes neither the least nor the most.
 inline void pad(float* values, int64_t count) {
   for (int64_t i = count; i < padded(count); ++i) values[i] = values[0];

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from lga.core.population import FAILED, Archive, Progress
 
@@ -34,8 +34,15 @@ def fitness_and_rate_features(
 
 
 def sampling_features(parents: Archive, progress: Progress) -> Float[Array, "e 4"]:
-    age = tanh_age(parents.age, progress.generation)
-    return jnp.concatenate([fitness_features(parents.fitness, progress.best_fitness), age[:, None]], axis=-1)
+    """Fitness features of the parents, and their age."""
+    return fitness_and_age_features(parents.fitness, parents.age, progress.best_fitness, progress.generation)
+
+
+def fitness_and_age_features(
+    fitness: Float[Array, " e"], age: Int[Array, " e"], best_fitness: Float[Array, ""], generation: Int[Array, ""]
+) -> Float[Array, "e 4"]:
+    lived = tanh_age(age, generation)
+    return jnp.concatenate([fitness_features(fitness, best_fitness), lived[:, None]], axis=-1)
 
 
 def coordinate_features(

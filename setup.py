@@ -38,10 +38,10 @@ class BuildKernels(build_ext):
             self.warn("lga works, but its learned operators are several times slower: see `lga info`.")
 
     def build_library(self, library: Path) -> None:
-        objects = [self.object_of("handlers.cc", "handlers", ["-O2", *handler_flags()])]
+        objects = [self.object_of(source, "handlers", ["-O2", *handler_flags()]) for source in ABOUT["HANDLERS"]]
         for name, flags in INSTRUCTION_SETS.items():
             named = [*ARITHMETIC, *flags, f"-DLGA_INSTRUCTION_SET={name}"]
-            objects.append(self.object_of("kernels.cc", name, named))
+            objects.append(self.object_of(ABOUT["KERNELS"], name, named))
         # The plainest object comes first: of functions that several of them hold, the linker keeps the first.
         library.parent.mkdir(parents=True, exist_ok=True)
         self.compiler.link_shared_object(objects, str(library), target_lang="c++")

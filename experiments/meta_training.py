@@ -1,14 +1,16 @@
 """Inner generations per second of meta-training with both kernels, side by side with evosax, and with a second core.
 
 One inner generation is one ask-evaluate-tell of one candidate on one task: 10 noisy functions, N = E = 16, D up to 10,
-T = 50. evosax's LearnedGA and MetaBBOBProblem are vmapped over the same numbers of candidates and tasks. Contestants
-live in processes of their own, pinned to their cores, and take turns.
+T = 50, with the paper's two operators and with all those of the weights lga-2. evosax's LearnedGA and MetaBBOBProblem
+are vmapped over the same numbers of candidates and tasks. Contestants live in processes of their own, pinned to their
+cores, and take turns.
 """
 
 import os
 import statistics
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -18,6 +20,8 @@ from experiments.form import Experiment, Outcome
 from experiments.timing import Contestant, process_medians
 
 NUM_CHILDREN, NUM_DIMS, NUM_GENERATIONS = 16, 10, 50
+PAPERS_OPERATORS = ("select", "rate")
+OUR_OPERATORS = (*PAPERS_OPERATORS, "sample", "blend", "jitter", "shape")
 
 
 @dataclass(frozen=True)
@@ -30,19 +34,21 @@ class Settings:
     """Also time a second core at a larger scale, and whole meta-generations of growing size."""
 
 
-def our_searches(settings: Settings):
+def our_searches(settings: Settings, learned: tuple[str, ...] = PAPERS_OPERATORS):
     import jax
     import numpy as np
 
     from lga.meta.config import MetaConfig
     from lga.meta.objective import sample_trials
+    from lga.meta.search_space import search_space
     from lga.meta.step import candidates_at_once, member_mesh, population_verdicts
 
-    config = MetaConfig(meta_population=settings.candidates, num_tasks=settings.tasks)
+    config = MetaConfig(meta_population=settings.candidates, num_tasks=settings.tasks, learned=learned)
     chunk = candidates_at_once(config, memory_gib=8.0)
     mesh = member_mesh(config, chunk)
     run = jax.jit(population_verdicts(config, mesh, chunk, NUM_CHILDREN))
-    weights = 0.1 * np.random.default_rng(0).normal(size=(settings.candidates, 1377)).astype(np.float32)
+    size = (settings.candidates, search_space(config).start.size)
+    weights = 0.1 * np.random.default_rng(0).normal(size=size).astype(np.float32)
     trials = jax.tree.map(np.asarray, jax.jit(lambda key: sample_trials(key, config))(jax.random.key(1)))
     return lambda: jax.block_until_ready(run(weights, trials, np.int32(NUM_GENERATIONS)))
 
@@ -92,10 +98,14 @@ def evosax_searches(settings: Settings):
     return lambda: jax.block_until_ready(run(thetas, keys))
 
 
+with_shape = partial(our_searches, learned=OUR_OPERATORS)
+
 CONTESTANTS = {
     "evosax, 1 core": Contestant(evosax_searches),
     "lga JAX, 1 core": Contestant(our_searches, kernel="jax"),
+    "lga JAX, all operators of lga-2, 1 core": Contestant(with_shape, kernel="jax"),
     "lga native, 1 core": Contestant(our_searches, kernel="native"),
+    "lga native, all operators of lga-2, 1 core": Contestant(with_shape, kernel="native"),
     "lga native, 2 cores": Contestant(our_searches, cores=2, kernel="native"),
 }
 

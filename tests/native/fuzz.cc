@@ -118,6 +118,33 @@ void once(const Kernels& kernels) {
   run(kernels.mutate, Mutate{batch, num_parents, num_children, num_dims, key.in(), solutions.in(), index.in(),
                              sigma.in(), mutated.out()});
 
+  const auto ages = Array<int32_t>(batch, num_parents, chance(0.5)).fill([] { return static_cast<int32_t>(whole(-3, 300)); });
+  const auto generation = Array<int32_t>(batch, 1, chance(0.5)).fill([] { return static_cast<int32_t>(whole(-1, 99)); });
+  const auto child_uniform = Array<float>(batch, num_children, chance(0.5)).fill(draw_uniform);
+  const auto wide_forms = floats(num_heads * 25), told = floats(num_heads * 5);
+  auto sampled = integers(num_children);
+  run(kernels.sample, Sample{batch, num_parents, num_children, num_heads, parent_fitness.in(), ages.in(), best.in(),
+                             generation.in(), child_uniform.in(), wide_forms.in(), told.in(), sampled.out()});
+  for (int32_t number : sampled.numbers)
+    if (number < 0 || number >= num_parents) fail("a draw outside of the parents");
+
+  const auto rates = floats(num_parents), gate_kernel = floats(4 * num_heads), gate_bias = floats(num_heads);
+  auto blended = room(num_children * num_dims), away = room(num_children);
+  run(kernels.blend, Blend{batch, num_parents, num_children, num_dims, num_heads, parent_fitness.in(), ages.in(), best.in(),
+                           generation.in(), solutions.in(), rates.in(), index.in(), wide_forms.in(), gate_kernel.in(),
+                           gate_bias.in(), blended.out(), away.out()});
+
+  // A matrix of 1,500 variables would take all the time.
+  const int64_t few_dims = num_dims < 60 ? num_dims : 60;
+  const auto start = floats(num_children * few_dims), noise = floats(num_children * few_dims);
+  const auto path = floats(few_dims), stretch = floats(few_dims * few_dims), strengths = floats(6);
+  auto bent = room(num_children * few_dims), new_path = room(few_dims), new_stretch = room(few_dims * few_dims);
+  auto factor = room(1);
+  run(kernels.bend, Bend{batch, num_children, few_dims, start.in(), sigma.in(), noise.in(), path.in(), stretch.in(),
+                         bent.out()});
+  run(kernels.adapt, Adapt{batch, num_children, few_dims, child_fitness.in(), noise.in(), path.in(), stretch.in(),
+                           strengths.in(), new_path.out(), new_stretch.out(), factor.out()});
+
   const auto survivors = Array<int32_t>(batch, num_parents, chance(0.5)).fill([&] {
     return static_cast<int32_t>(whole(-num_parents, 2 * (num_parents + num_children)));
   });

@@ -5,10 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from lga.core.population import FAILED
-from lga.operators.features import fitness_and_rate_features
-from lga.operators.fold import FoldedSelection
+from lga.operators.crossover import blended_parents
+from lga.operators.features import fitness_and_age_features, fitness_and_rate_features
+from lga.operators.fold import FoldedReadout, FoldedSelection
 from lga.operators.mutation_rate import attended_multiplier
 from lga.operators.rows import selection_row, with_one
+from lga.operators.sampling import sampling_probabilities
 from lga.operators.selection import joint_features, selection_weights
 
 # Children, parents, heads.
@@ -55,6 +57,47 @@ def rate_case(seed: int, shape: tuple[int, int, int], kind: str = "random", scal
     return tuple(np.asarray(array, np.float32) for array in arrays)
 
 
+def parents_case(rng: np.random.Generator, kind: str, num_parents: int) -> tuple:
+    """Fitness, age, best fitness, generation."""
+    fitness = fitness_of(kind, rng, num_parents)
+    # Some are older than the search, as after a warm start.
+    age = rng.integers(0, 40, num_parents).astype(np.int32)
+    return fitness, age, np.sort(fitness)[num_parents // 2], np.int32(rng.integers(0, 30))
+
+
+def sampling_case(seed: int, shape: tuple[int, int, int], kind: str = "random", scale: float = 1.0) -> tuple:
+    """As in `parents_case`, then uniform numbers, attend, value."""
+    num_children, num_parents, num_heads = shape
+    rng = np.random.default_rng(seed)
+    uniform = rng.integers(0, 2**23, num_children).astype(np.float32) / np.float32(2**23)
+    attend, value = scale * rng.normal(size=(num_heads, 5, 5)), scale * rng.normal(size=(num_heads, 5)) / num_heads
+    return *parents_case(rng, kind, num_parents), uniform, attend.astype(np.float32), value.astype(np.float32)
+
+
+def blend_case(seed: int, shape: tuple[int, int, int], kind: str = "random", num_dims: int = 5) -> tuple:
+    """As in `parents_case`, then solutions, sigma, parent index, attend, kernel and bias of the gate."""
+    num_children, num_parents, num_heads = shape
+    rng = np.random.default_rng(seed)
+    solutions, sigma = rng.normal(size=(num_parents, num_dims)), np.exp(rng.normal(size=num_parents))
+    numbers = rng.normal(size=(num_heads, 5, 5)), rng.normal(size=(4, num_heads)), rng.normal(size=num_heads)
+    parent_index = rng.integers(0, num_parents, num_children).astype(np.int32)
+    floats = [np.asarray(array, np.float32) for array in (solutions, sigma, *numbers)]
+    return *parents_case(rng, kind, num_parents), *floats[:2], parent_index, *floats[2:]
+
+
+def exact_parent_boundaries(case: tuple) -> np.ndarray:
+    """Where each parent ends on the unit interval, the last one left out, in double precision."""
+    fitness, age, best, generation, _, attend, value = doubled(case)
+    with jax.enable_x64(True):
+        features = fitness_and_age_features(fitness, age, best, generation)
+        return np.cumsum(np.asarray(sampling_probabilities(FoldedReadout(attend, value), features)))[:-1]
+
+
+def exact_blend(case: tuple) -> tuple[np.ndarray, ...]:
+    with jax.enable_x64(True):
+        return tuple(map(np.asarray, blended_parents.__wrapped__(*doubled(case))))
+
+
 def exact_boundaries(case: tuple) -> np.ndarray:
     """Where each parent's children end on the unit interval, [E, N], in double precision."""
     parents, children, best, _, attend, score = doubled(case)
@@ -81,7 +124,7 @@ def largest_logit(case: tuple) -> float:
 
 def doubled(case: tuple) -> tuple:
     with jax.enable_x64(True):
-        return tuple(jnp.asarray(array, jnp.float64) for array in case)
+        return tuple(jnp.asarray(array, "f8" if array.dtype == np.float32 else array.dtype) for array in case)
 
 
 def is_right(chosen: np.ndarray, uniform: np.ndarray, boundaries: np.ndarray, tolerance: float) -> np.ndarray:

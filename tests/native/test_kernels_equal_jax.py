@@ -7,25 +7,36 @@ import pytest
 from native_cases import (
     FITNESS,
     SHAPES,
+    blend_case,
+    exact_blend,
     exact_boundaries,
     exact_multiplier,
+    exact_parent_boundaries,
     fitness_of,
     is_right,
     largest_logit,
     rate_case,
+    sampling_case,
     selection_case,
 )
 
 from lga import native
 from lga.algorithms.genetic import native_succession, succession
 from lga.core.population import FAILED, Archive, Progress
+from lga.operators.crossover import blended_parents
 from lga.operators.mutation_rate import attended_multiplier
+from lga.operators.sampling import draw_parents
 from lga.operators.selection import choose
 from lga.operators.shape import adapt_matrix, bend_by_matrix
 
+FEW_KINDS = ("random", "ties", "failures")
 select = jax.jit(native.select)
+sample = jax.jit(native.sample)
+blend = jax.jit(native.blend)
 rate = jax.jit(native.rate)
 choose_in_jax = jax.jit(choose.__wrapped__)
+draw_in_jax = jax.jit(draw_parents.__wrapped__)
+blend_in_jax = jax.jit(blended_parents.__wrapped__)
 multiply_in_jax = jax.jit(attended_multiplier.__wrapped__)
 
 
@@ -62,6 +73,60 @@ def test_multipliers_equal_jax_to_five_digits(instruction_set, shape, kind):
     np.testing.assert_allclose(multiplier, multiply_in_jax(*case), rtol=2 * tolerance)
 
 
+@pytest.mark.parametrize("kind", FEW_KINDS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_sampling_draws_the_parent_that_its_uniform_number_falls_on(instruction_set, shape, kind):
+    case = sampling_case(len(kind), shape, kind)
+    chosen = np.asarray(sample(*case))
+    assert ((chosen >= 0) & (chosen < shape[1])).all()
+    boundaries = np.tile(exact_parent_boundaries(case), (shape[0], 1))
+    assert is_right(chosen, case[4], boundaries, 2e-6).all()
+    in_jax = np.asarray(draw_in_jax(*case))
+    away = np.abs(np.pad(boundaries, ((0, 0), (0, 1)), constant_values=2) - case[4][:, None]).min(axis=1) > 2e-6
+    assert (chosen == in_jax)[away].all()
+    # Not by chance: the same numbers, shifted by half, fall on other parents.
+    if kind == "random" and shape == (512, 512, 2):
+        assert away.mean() > 0.9
+        assert is_right(chosen, (case[4] + 0.5) % 1.0, boundaries, 2e-6).mean() < 0.1
+
+
+def test_a_parent_without_weight_has_no_children(instruction_set):
+    """The better half attends to the best; the others attend to the worst and get nothing, not even at the ends."""
+    value = np.array([[0, -1e5, 0, 0, 0]], np.float32)
+    attend = np.array([[[0, 0, 0, 0, 0], [0, 1e5, 0, 0, 0], *[[0] * 5] * 3]], np.float32)
+    fitness, uniform = np.array([3, 1, 0, 2], np.float32), np.array([0, 0.5, 1 - 2.0**-23], np.float32)
+    chosen = np.asarray(sample(fitness, np.zeros(4, np.int32), np.float32(9), np.int32(1), uniform, attend, value))
+    np.testing.assert_array_equal(chosen, [1, 2, 2])
+
+
+@pytest.mark.parametrize("kind", FEW_KINDS)
+@pytest.mark.parametrize(
+    ("shape", "num_dims"),
+    [((1, 1, 1), 1), ((2, 1, 2), 10), ((1, 7, 2), 16), ((16, 16, 2), 10), ((17, 33, 1), 37), ((100, 50, 4), 3)],
+)
+def test_blending_equals_jax_to_five_digits(instruction_set, shape, num_dims, kind):
+    case = blend_case(len(kind), shape, kind, num_dims)
+    for ours, theirs, exact in zip(blend(*case), blend_in_jax(*case), exact_blend(case), strict=True):
+        np.testing.assert_allclose(ours, exact, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("sigma", [1e-20, 0.1, 0.3, 1e15])
+def test_rates_that_are_equal_stay_so_to_the_last_bit(instruction_set, sigma):
+    case = list(blend_case(1, (33, 17, 2)))
+    case[5] = np.full(17, sigma, np.float32)
+    for kernel in (blend, blend_in_jax):
+        assert (np.asarray(kernel(*case)[1]) == 0).all()
+
+
+def test_indices_outside_are_drawn_to_the_ends(instruction_set):
+    case = blend_case(2, (4, 3, 2))
+    outside, inside = np.array([-9, -1, 3, 90], np.int32), np.array([0, 2, 2, 2], np.int32)
+    ours, expected = (blend(*case[:6], index, *case[7:]) for index in (outside, inside))
+    for array, other in zip(ours, expected, strict=True):
+        np.testing.assert_array_equal(array, other)
+
+
 @pytest.mark.parametrize("scale", [30.0, 1e4, 1e15])
 def test_huge_logits_do_no_harm(instruction_set, scale):
     """Rounding of a logit is all that may differ, and no number overflows."""
@@ -74,6 +139,8 @@ def test_huge_logits_do_no_harm(instruction_set, scale):
     multiplier = np.asarray(rate(*rate_case(1, (20, 1, 2), scale=scale)))
     assert not np.isnan(multiplier).any()
     assert (multiplier >= 0).all()
+    sampled = np.asarray(sample(*sampling_case(1, (20, 40, 2), scale=scale)))
+    assert ((sampled >= 0) & (sampled < 40)).all()
 
 
 def test_nan_does_not_leave_the_range(instruction_set):
@@ -81,13 +148,17 @@ def test_nan_does_not_leave_the_range(instruction_set):
     children[::7] = np.nan
     chosen = np.asarray(select(parents, children, best, uniform, attend, score))
     assert ((chosen >= 0) & (chosen <= 600)).all()
+    fitness, *others = sampling_case(1, (600, 600, 2))
+    fitness[::7] = np.nan
+    sampled = np.asarray(sample(fitness, *others))
+    assert ((sampled >= 0) & (sampled < 600)).all()
 
 
 def test_a_weight_of_zero_is_never_drawn(instruction_set):
     """The first child's logit is far below all others: not even the uniform number 0 lands on it."""
     score = np.zeros((1, 4, 4), np.float32)
     score[0, 3, 1] = 1e5
-    case = (np.full(4, 2.0, np.float32), np.arange(3, dtype=np.float32), np.float32(-1), np.zeros(4, np.float32))
+    case = (np.full(4, -2.0, np.float32), np.arange(3, dtype=np.float32), np.float32(-3), np.zeros(4, np.float32))
     assert (np.asarray(select(*case, np.zeros((1, 4, 4), np.float32), score)) == 2).all()
 
 
@@ -95,7 +166,17 @@ def batch_of(cases: list[tuple]) -> tuple:
     return tuple(jnp.stack(arrays) for arrays in zip(*cases, strict=True))
 
 
-@pytest.mark.parametrize(("kernel", "make"), [(native.select, selection_case), (native.rate, rate_case)])
+@pytest.mark.parametrize(
+    ("kernel", "make"),
+    [
+        (native.select, selection_case),
+        (native.rate, rate_case),
+        (native.sample, sampling_case),
+        (lambda *case: native.blend(*case)[0], blend_case),
+        (lambda *case: native.blend(*case)[1], blend_case),
+    ],
+    ids=["select", "rate", "sample", "solutions of blend", "rates of blend"],
+)
 def test_vmap_gives_what_single_calls_give(kernel, make):
     shape = (16, 16, 2)
     cases = [tuple(map(jnp.asarray, make(seed, shape))) for seed in range(6)]

@@ -31,6 +31,33 @@ KERNELS = {
         },
         {"chosen": "i e"},
     ),
+    "sample": (
+        {
+            "fitness": "f e",
+            "age": "i e",
+            "best_fitness": "f",
+            "generation": "i",
+            "uniform": "f n",
+            "attend": "f h 5 5",
+            "value": "f h 5",
+        },
+        {"chosen": "i n"},
+    ),
+    "blend": (
+        {
+            "fitness": "f e",
+            "age": "i e",
+            "best_fitness": "f",
+            "generation": "i",
+            "solutions": "f e d",
+            "sigma": "f e",
+            "parent_index": "i n",
+            "attend": "f h 5 5",
+            "gate_kernel": "f 4 h",
+            "gate_bias": "f h",
+        },
+        {"blended": "f n d", "away": "f n"},
+    ),
     "rate": (
         {"fitness": "f n", "sigma": "f n", "best_fitness": "f", "attend": "f h 6 6", "value": "f h 6"},
         {"multiplier": "f n"},

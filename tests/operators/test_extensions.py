@@ -45,6 +45,15 @@ def test_blending_is_permutation_equivariant():
     )
 
 
+def test_blending_of_twins_is_equivariant_up_to_the_order_of_equals():
+    twins, order = permuted(PARENTS, jnp.array([0, 0, 1, 1, 1, 2])), jnp.array([3, 0, 5, 1, 2, 4])
+    blended = []
+    for parents in (twins, permuted(twins, order)):
+        moved = attention_blend(BLEND)(KEY, parents, EVERYONE, PROGRESS).solutions
+        blended.append(moved[jnp.argsort(parents.fitness, stable=True)])
+    np.testing.assert_allclose(*blended, rtol=1e-4, atol=1e-6)
+
+
 def test_blending_follows_shifts_and_scales_of_the_solutions():
     blend = attention_blend(BLEND)
     moved = dataclasses.replace(PARENTS, solutions=3.0 * PARENTS.solutions - 7.0)
@@ -68,11 +77,20 @@ def test_jitter_is_log_normal_around_the_learned_rate(log_spread):
     np.testing.assert_allclose(drawn.std(axis=0), spread, atol=4 * spread / np.sqrt(2 * draws))
 
 
-def test_equal_parents_try_different_rates_only_with_jitter():
+def test_rates_depend_on_chance_only_with_jitter():
+    keys = jax.random.split(KEY)
+    without = [attention_rate(RATE).propose(key, (), PARENTS, PROGRESS) for key in keys]
+    with_it = [attention_rate(RATE, JitterTheta(jnp.zeros(1))).propose(key, (), PARENTS, PROGRESS) for key in keys]
+    np.testing.assert_array_equal(*without)
+    assert np.all(with_it[0] != with_it[1])
+
+
+def test_equal_parents_try_different_rates_with_jitter():
+    """Without it they differ by their ranks alone, and these by position."""
     twins = jax.tree.map(lambda leaf: leaf[jnp.zeros(6, jnp.int32)], PARENTS)
-    without = attention_rate(RATE).propose(KEY, (), twins, PROGRESS)
-    with_it = attention_rate(RATE, JitterTheta(jnp.zeros(1))).propose(KEY, (), twins, PROGRESS)
-    assert len(set(np.asarray(without).tolist())) == 1
+    blind = jax.tree.map(jnp.zeros_like, RATE)
+    assert np.ptp(np.asarray(attention_rate(blind).propose(KEY, (), twins, PROGRESS))) == 0
+    with_it = attention_rate(blind, JitterTheta(jnp.zeros(1))).propose(KEY, (), twins, PROGRESS)
     assert len(set(np.asarray(with_it).tolist())) == 6
 
 

@@ -27,12 +27,27 @@ EXPONENTS = st.integers(-30, 30)
 
 
 def ranks_of_scipy(values):
-    return (rankdata(values) - 1) / max(len(values) - 1, 1) - (0.5 if len(values) > 1 else 0.0)
+    places = rankdata(values, method="ordinal") - 1
+    return places / max(len(values) - 1, 1) - (0.5 if len(values) > 1 else 0.0)
 
 
 @given(MANY_TIES)
-def test_equal_values_share_their_mean_rank(values):
+def test_equal_values_rank_in_the_order_of_their_positions(values):
     np.testing.assert_allclose(centred_ranks(values), ranks_of_scipy(values), atol=1e-6)
+
+
+@given(MANY_TIES, st.permutations(range(SIZE)))
+def test_a_permutation_changes_no_ranks_but_those_within_equals(values, order):
+    order = np.array(order)
+    ranks, moved = np.asarray(centred_ranks(values)), np.empty(SIZE, np.float32)
+    moved[order] = centred_ranks(values[order])
+    for value in np.unique(values):
+        np.testing.assert_array_equal(np.sort(moved[values == value]), np.sort(ranks[values == value]))
+
+
+def test_zero_of_either_sign_is_the_same_value():
+    values = jnp.array([0.0, -0.0, 0.0, -0.0])
+    np.testing.assert_array_equal(centred_ranks(values), centred_ranks(jnp.zeros(4)))
 
 
 @pytest.mark.parametrize("size", [1, 2, 192, 193, 1000])
@@ -81,7 +96,7 @@ def test_constant_values_have_finite_features(value):
     values = jnp.full(SIZE, value, jnp.float32)
     np.testing.assert_array_equal(z_score(values), np.zeros(SIZE))
     np.testing.assert_array_equal(unit_range(values), np.full(SIZE, -1.0))
-    np.testing.assert_array_equal(centred_ranks(values), np.zeros(SIZE))
+    np.testing.assert_allclose(centred_ranks(values), np.linspace(-0.5, 0.5, SIZE), atol=1e-6)
     assert np.all(np.isfinite(fitness_features(values, jnp.asarray(value, jnp.float32))))
 
 

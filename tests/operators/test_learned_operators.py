@@ -21,12 +21,20 @@ KEY = jax.random.key(0)
 ORDER = np.random.default_rng(0).permutation(9)
 PARENTS, OFFSPRING = random_archive(1, 9), random_archive(2, 6)
 PROGRESS = progress_of(PARENTS)
+# Some members are there two or three times, among the offspring too.
+TWINS, TWIN_OFFSPRING = permuted(PARENTS, np.array([0, 1, 1, 2, 3, 3, 3, 4, 5])), permuted(PARENTS, np.arange(6) // 2)
+COLUMNS = np.array([4, 0, 5, 1, 3, 2])
 SIZES = [(16, 2), (16, 1), (8, 8), (12, 3), (1, 1)]
 
 
 def folded_logits(theta, parent_features, child_features):
     folded, children = fold_selection(theta), with_one(child_features)
     return jax.vmap(lambda row: selection_row(folded, row, children))(with_one(parent_features))
+
+
+def by_fitness(results, fitness):
+    """In the order of fitness, equals by position: what is left of a result when its order is forgotten."""
+    return np.asarray(results)[np.argsort(fitness, stable=True)]
 
 
 def count(tree) -> int:
@@ -81,10 +89,21 @@ def test_crossover_adds_the_attention_output_in_units_of_the_deviation():
 def test_selection_logits_permute_with_parents_and_with_children():
     theta = random_theta(5).select
     parent_features, child_features = joint_features(PARENTS.fitness, OFFSPRING.fitness, PROGRESS.best_fitness)
-    rows, columns = ORDER, np.array([4, 0, 5, 1, 3, 2])
-    moved = joint_features(PARENTS.fitness[rows], OFFSPRING.fitness[columns], PROGRESS.best_fitness)
-    expected = np.asarray(folded_logits(theta, parent_features, child_features))[rows][:, columns]
+    moved = joint_features(PARENTS.fitness[ORDER], OFFSPRING.fitness[COLUMNS], PROGRESS.best_fitness)
+    expected = np.asarray(folded_logits(theta, parent_features, child_features))[ORDER][:, COLUMNS]
     np.testing.assert_allclose(folded_logits(theta, *moved), expected, atol=1e-5)
+
+
+def test_selection_logits_of_twins_permute_up_to_the_order_of_equals():
+    theta = random_theta(5).select
+
+    def ordered_logits(parent_fitness, child_fitness):
+        logits = folded_logits(theta, *joint_features(parent_fitness, child_fitness, PROGRESS.best_fitness))
+        return by_fitness(by_fitness(logits, parent_fitness).T, child_fitness)
+
+    direct = ordered_logits(TWINS.fitness, TWIN_OFFSPRING.fitness)
+    moved = ordered_logits(TWINS.fitness[ORDER], TWIN_OFFSPRING.fitness[COLUMNS])
+    np.testing.assert_allclose(moved, direct, atol=1e-5)
 
 
 def test_selection_of_permuted_parents_is_the_permuted_selection():
@@ -104,6 +123,20 @@ def test_rates_permute_with_the_sampled_parents():
     assert np.ptp(np.asarray(sigma / PARENTS.sigma)) > 0.01
 
 
+def test_rates_and_probabilities_of_twins_permute_up_to_the_order_of_equals():
+    folded, mixed = random_folded(6), permuted(TWINS, ORDER)
+    rate = attention_rate(folded.rate)
+
+    def results(parents):
+        probabilities = sampling_probabilities(folded.sample, sampling_features(parents, PROGRESS))
+        both = jnp.stack([rate.propose(KEY, (), parents, PROGRESS), probabilities], axis=1)
+        return by_fitness(both, parents.fitness)
+
+    np.testing.assert_allclose(results(mixed), results(TWINS), rtol=1e-5)
+    # The order of twins does matter: they have ranks of their own.
+    assert np.ptp(results(TWINS)[np.isin(np.sort(TWINS.fitness), TWINS.fitness[1])], axis=0).min() > 1e-3
+
+
 def test_sampling_probabilities_permute_with_the_parents():
     folded = fold_readout(random_theta(7).sample)
     probabilities = sampling_probabilities(folded, sampling_features(PARENTS, PROGRESS))
@@ -117,6 +150,13 @@ def test_crossover_permutes_with_the_parents():
     crossed = cross(KEY, PARENTS, jnp.arange(9), PROGRESS).solutions
     moved = cross(KEY, permuted(PARENTS, ORDER), jnp.arange(9), PROGRESS).solutions
     np.testing.assert_allclose(moved, crossed[ORDER], atol=1e-5)
+
+
+def test_crossover_of_twins_permutes_up_to_the_order_of_equals():
+    cross, mixed = attention_crossover(random_folded(8).cross), permuted(TWINS, ORDER)
+    direct = cross(KEY, TWINS, jnp.arange(9), PROGRESS).solutions
+    moved = cross(KEY, mixed, jnp.arange(9), PROGRESS).solutions
+    np.testing.assert_allclose(by_fitness(moved, mixed.fitness), by_fitness(direct, TWINS.fitness), atol=1e-5)
 
 
 @pytest.mark.parametrize("largest_block", [1, 20])

@@ -125,6 +125,20 @@ def test_fitness_features_equal_those_of_evosax(record_property, learned):
     assert deviation(record_property, "fitness features", ours, theirs) < TOLERANCE
 
 
+def test_features_of_equals_are_those_of_evosax(record_property, learned):
+    """Both rank equal fitness by position: in an archive, and among `[children; parents]`."""
+    peer, _ = learned
+    archive = random_archive(5, 24)
+    fitness = jnp.round(2 * archive.fitness)
+    assert len(np.unique(fitness)) < 10
+    best = jnp.median(fitness)
+    theirs = peer.fitness_features.apply(archive.solutions, fitness, best)
+    assert deviation(record_property, "features of equals", fitness_features(fitness, best), theirs) < TOLERANCE
+    parents, children = joint_features(fitness[16:], fitness[:16], best)
+    assert deviation(record_property, "features of equal parents", parents, theirs[16:]) < TOLERANCE
+    assert deviation(record_property, "features of equal children", children, theirs[:16]) < TOLERANCE
+
+
 def test_an_unshifted_import_is_what_evosax_calls_symmetric(learned):
     peer, _ = learned
     theta = theta_from_evosax(peer.lga_params, sigma_shift=0.0, learned_sampling=False)

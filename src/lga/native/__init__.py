@@ -3,7 +3,20 @@
 The lowest room: it knows arrays, not archives or operators.
 """
 
-from lga.native.calls import MOST_KEYS, adapt, bend, fold_in, mutate, rate, select, split, survive, uniform
+from lga.native.calls import (
+    MOST_KEYS,
+    adapt,
+    bend,
+    blend,
+    fold_in,
+    mutate,
+    rate,
+    sample,
+    select,
+    split,
+    survive,
+    uniform,
+)
 from lga.native.dispatch import THREEFRY, draws_numbers_of, with_kernel
 from lga.native.library import KernelUnavailableError, Status, status
 
@@ -14,10 +27,12 @@ __all__ = [
     "Status",
     "adapt",
     "bend",
+    "blend",
     "draws_numbers_of",
     "fold_in",
     "mutate",
     "rate",
+    "sample",
     "select",
     "split",
     "status",

@@ -88,6 +88,50 @@ def select(
 
 
 @refuses_other_shapes
+def sample(
+    fitness: Float[Array, " e"],
+    age: Int[Array, " e"],
+    best_fitness: Float[Array, ""],
+    generation: Int[Array, ""],
+    uniform: Float[Array, " n"],
+    attend: Float[Array, "h 5 5"],
+    value: Float[Array, "h 5"],
+) -> Int[Array, " n"]:
+    """Features of the parents, attention, and a draw of a parent for each child."""
+    result = integers(*uniform.shape)
+    return call("lga_sample", result)(fitness, age, best_fitness, generation, uniform, attend, value)
+
+
+@refuses_other_shapes
+def blend(
+    fitness: Float[Array, " e"],
+    age: Int[Array, " e"],
+    best_fitness: Float[Array, ""],
+    generation: Int[Array, ""],
+    solutions: Float[Array, "e d"],
+    sigma: Float[Array, " e"],
+    parent_index: Int[Array, " n"],
+    attend: Float[Array, "h 5 5"],
+    gate_kernel: Float[Array, "4 h"],
+    gate_bias: Float[Array, " h"],
+) -> tuple[Array, ...]:
+    """The parents at the indices, moved towards means of all [n, d], and how far their log rates are from these [n]."""
+    results = (floats(parent_index.shape[0], solutions.shape[1]), floats(*parent_index.shape))
+    return call("lga_blend", results)(
+        fitness,
+        age,
+        best_fitness,
+        generation,
+        solutions,
+        sigma,
+        parent_index,
+        attend,
+        gate_kernel,
+        gate_bias,
+    )
+
+
+@refuses_other_shapes
 def rate(
     fitness: Float[Array, " n"],
     sigma: Float[Array, " n"],

@@ -57,6 +57,40 @@ struct Select {
   int64_t cost_of_unit() const { return 16 * num_children * num_heads; }
 };
 
+// Which parent each child descends from.
+struct Sample {
+  Batch batch;
+  int64_t num_parents, num_children, num_heads;
+  Operand<const float> fitness;        // [E]
+  Operand<const int32_t> age;          // [E]
+  Operand<const float> best_fitness;   // []
+  Operand<const int32_t> generation;   // []
+  Operand<const float> uniform;        // [N]
+  Operand<const float> attend, value;  // [H, 5, 5] [H, 5]
+  Operand<int32_t> chosen;             // [N]
+
+  // A draw needs the weights of all parents.
+  int64_t units_per_run() const { return 1; }
+  int64_t cost_of_unit() const { return num_parents * num_parents * num_heads + num_parents * num_children / 8; }
+};
+
+// Where each child starts from: its parent, moved towards means of all parents.
+struct Blend {
+  Batch batch;
+  int64_t num_parents, num_children, num_dims, num_heads;
+  Operand<const float> fitness;                         // [E]
+  Operand<const int32_t> age;                           // [E]
+  Operand<const float> best_fitness;                    // []
+  Operand<const int32_t> generation;                    // []
+  Operand<const float> solutions, sigma;                // [E, D] [E]
+  Operand<const int32_t> parent_index;                  // [N]
+  Operand<const float> attend, gate_kernel, gate_bias;  // [H, 5, 5] [4, H] [H]
+  Operand<float> blended, away;                         // [N, D] [N]
+
+  int64_t units_per_run() const { return blocks(num_children, kRowBlock); }
+  int64_t cost_of_unit() const { return num_parents * (16 * num_heads + num_dims); }
+};
+
 // What each sampled parent's mutation rate is multiplied by.
 struct Rate {
   Batch batch;
@@ -132,6 +166,8 @@ struct Kernels {
   // Uniform numbers in [0, 1).
   void (*uniform)(const uint32_t* key, int64_t count, float* numbers);
   void (*select)(const Select&, int64_t begin, int64_t end);
+  void (*sample)(const Sample&, int64_t begin, int64_t end);
+  void (*blend)(const Blend&, int64_t begin, int64_t end);
   void (*rate)(const Rate&, int64_t begin, int64_t end);
   void (*mutate)(const Mutate&, int64_t begin, int64_t end);
   void (*bend)(const Bend&, int64_t begin, int64_t end);

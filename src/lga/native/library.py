@@ -12,7 +12,7 @@ import jax
 from lga.native.sources import FOLDER, SOURCES, source_digest
 
 LIBRARY = FOLDER / "kernels.so"
-HANDLERS = ("split", "fold_in", "uniform", "select", "rate", "mutate", "bend", "adapt", "survive")
+HANDLERS = ("split", "fold_in", "uniform", "select", "sample", "blend", "rate", "mutate", "bend", "adapt", "survive")
 VARIABLE = "LGA_KERNEL"
 CHOICES = ("auto", "native", "jax")
 REMEDY = "install a C++ compiler and run `pip install` again"

@@ -4,7 +4,14 @@ import hashlib
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-SOURCES = ("kernels.h", "vector.h", "threefry.h", "kernels.cc", "handlers.cc")
+# Arithmetic, compiled once for each instruction set.
+KERNELS = "kernels.cc"
+# What stands between it and XLA.
+HANDLERS = ("instruction_sets.cc", "handlers.cc")
+ARITHMETIC_HEADERS = ("vector.h", "threefry.h", "scratch.h", "products.h", "operator_features.h", "attention.h")
+ARITHMETIC_HEADERS += ("selection.h", "readout.h", "blend.h", "mutation.h", "shape.h", "survival.h")
+HANDLER_HEADERS = ("instruction_sets.h", "shared_work.h", "operands.h")
+SOURCES = ("kernels.h", *ARITHMETIC_HEADERS, KERNELS, *HANDLER_HEADERS, *HANDLERS)
 
 
 def source_digest() -> str:

@@ -160,6 +160,19 @@ inline Floats exponential(Floats x) {
   return x < -87.0f ? Floats{} : value;
 }
 
+// To the last digit of 1, not of a small result.
+inline Floats hyperbolic_tangent(Floats x) {
+  const Floats shrunk = exponential_of_negative(x < 0.0f ? 2.0f * x : -2.0f * x);
+  const Floats size = (1.0f - shrunk) / (1.0f + shrunk);
+  return x < 0.0f ? -size : size;
+}
+
+// 1 / (1 + exp(-x)).
+inline Floats sigmoid(Floats x) {
+  const Floats shrunk = exponential_of_negative(x < 0.0f ? x : -x);
+  return (x < 0.0f ? shrunk : all(1.0f)) / (1.0f + shrunk);
+}
+
 // log(x) for positive, normal x.
 inline Floats logarithm(Floats x) {
   // x = 2^twos * m with m in [sqrt(1/2), sqrt(2)).

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
+from lga import native
 from lga.core.checks import require
 from lga.core.interfaces import Crossover, Origins
 from lga.core.population import Archive, Progress
@@ -14,8 +15,8 @@ from lga.operators.features import (
     NUM_CROSSOVER_FEATURES,
     NUM_SAMPLING_FEATURES,
     coordinate_features,
+    fitness_and_age_features,
     fitness_features,
-    sampling_features,
 )
 from lga.operators.fold import FoldedBlend, FoldedReadout
 from lga.operators.rows import map_rows, readout_row, require_forms, with_one
@@ -90,28 +91,56 @@ def attention_blend(folded: FoldedBlend, merge: Float[Array, "1"] | None = None)
     blended with.
     """
     require_forms("blend", folded.attend, NUM_SAMPLING_FEATURES)
-    num_heads = folded.attend.shape[0]
+    gate = folded.gate
 
     def cross(key: Key[Array, ""], parents: Archive, parent_index: Int[Array, " n"], progress: Progress) -> Origins:
-        features = sampling_features(parents, progress)
-        rows, solutions, log_sigma = with_one(features), parents.solutions, jnp.log(parents.sigma)
-
-        def blended(row: Float[Array, " g"], own_features: Float[Array, " f"], own: Float[Array, " d"], own_log_sigma):
-            logits = (row @ folded.attend) @ rows.T
-            # From zero weights a parent moves an eighth of the way to the centroid.
-            gates = jax.nn.sigmoid(own_features @ folded.gate.kernel + folded.gate.bias - 2.0) / num_heads
-            shares = gates @ jax.nn.softmax(logits, axis=-1)
-            # In differences: rates that are equal stay so to the last bit, or features would see their rounding.
-            away = shares @ (log_sigma - own_log_sigma) / jnp.sum(gates)
-            return own + (shares @ solutions - jnp.sum(gates) * own), away
-
-        moved, away = map_rows(blended, (rows, features, solutions, log_sigma), rows.shape[0])
-        if merge is None:
-            return Origins(moved[parent_index], parents.sigma[parent_index])
-        sigma = parents.sigma * jnp.exp(jax.nn.sigmoid(merge) * away)
-        return Origins(moved[parent_index], sigma[parent_index])
+        solutions, away = blended_parents(
+            parents.fitness,
+            parents.age,
+            progress.best_fitness,
+            progress.generation,
+            parents.solutions,
+            parents.sigma,
+            parent_index,
+            folded.attend,
+            gate.kernel,
+            gate.bias,
+        )
+        sigma = parents.sigma[parent_index]
+        return Origins(solutions, sigma if merge is None else sigma * jnp.exp(jax.nn.sigmoid(merge) * away))
 
     return cross
+
+
+@native.with_kernel(native.blend)
+def blended_parents(
+    fitness: Float[Array, " e"],
+    age: Int[Array, " e"],
+    best_fitness: Float[Array, ""],
+    generation: Int[Array, ""],
+    solutions: Float[Array, "e d"],
+    sigma: Float[Array, " e"],
+    parent_index: Int[Array, " n"],
+    attend: Float[Array, "h 5 5"],
+    gate_kernel: Float[Array, "4 h"],
+    gate_bias: Float[Array, " h"],
+) -> tuple[Float[Array, "n d"], Float[Array, " n"]]:
+    """The parents at the indices, moved; and how far their rates are, in logarithms, from those that they moved to."""
+    features = fitness_and_age_features(fitness, age, best_fitness, generation)
+    rows, log_sigma = with_one(features), jnp.log(sigma)
+    num_heads = attend.shape[0]
+
+    def blended(row: Float[Array, " g"], own_features: Float[Array, " f"], own: Float[Array, " d"], own_log_sigma):
+        logits = (row @ attend) @ rows.T
+        # From zero weights a parent moves an eighth of the way to the centroid.
+        gates = jax.nn.sigmoid(own_features @ gate_kernel + gate_bias - 2.0) / num_heads
+        shares = gates @ jax.nn.softmax(logits, axis=-1)
+        # In differences: rates that are equal stay so to the last bit, or features would see their rounding.
+        away = shares @ (log_sigma - own_log_sigma) / jnp.sum(gates)
+        return own + (shares @ solutions - jnp.sum(gates) * own), away
+
+    moved, away = map_rows(blended, (rows, features, solutions, log_sigma), rows.shape[0])
+    return moved[parent_index], away[parent_index]
 
 
 CROSSOVERS: dict[str, Callable[..., Crossover]] = {

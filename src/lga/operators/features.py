@@ -1,7 +1,8 @@
 """What the learned operators see: numbers that do not change when fitness or solutions are rescaled or shifted."""
 
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
 
 from lga.core.population import FAILED, Archive, Progress
 
@@ -33,8 +34,15 @@ def fitness_and_rate_features(
 
 
 def sampling_features(parents: Archive, progress: Progress) -> Float[Array, "e 4"]:
-    age = tanh_age(parents.age, progress.generation)
-    return jnp.concatenate([fitness_features(parents.fitness, progress.best_fitness), age[:, None]], axis=-1)
+    """Fitness features of the parents, and their age."""
+    return fitness_and_age_features(parents.fitness, parents.age, progress.best_fitness, progress.generation)
+
+
+def fitness_and_age_features(
+    fitness: Float[Array, " e"], age: Int[Array, " e"], best_fitness: Float[Array, ""], generation: Int[Array, ""]
+) -> Float[Array, "e 4"]:
+    lived = tanh_age(age, generation)
+    return jnp.concatenate([fitness_features(fitness, best_fitness), lived[:, None]], axis=-1)
 
 
 def coordinate_features(
@@ -47,16 +55,19 @@ def coordinate_features(
 
 
 def centred_ranks(values: Float[Array, " n"]) -> Float[Array, " n"]:
-    """Ranks in [-0.5, 0.5], the smallest value first; equal values share their mean rank."""
+    """Ranks in [-0.5, 0.5], the smallest value first; equal values in the order of their positions.
+
+    So ranks are always the same numbers, in some order, as in the paper's code.
+    """
     n = values.shape[0]
     if n <= LARGEST_PAIRWISE_SIZE:
-        below = (values[:, None] > values[None, :]).astype(values.dtype)
-        above = (values[:, None] < values[None, :]).astype(values.dtype)
-        return 0.5 * jnp.sum(below - above, axis=1) / max(n - 1, 1)
-    ordered = jnp.sort(values)
-    below = jnp.searchsorted(ordered, values, side="left", method="sort")
-    not_above = jnp.searchsorted(ordered, values, side="right", method="sort")
-    return (0.5 * (below + not_above) - 0.5 * n).astype(values.dtype) / max(n - 1, 1)
+        is_earlier = np.tri(n, k=-1, dtype=bool)
+        precedes = (values[None, :] < values[:, None]) | ((values[None, :] == values[:, None]) & is_earlier)
+        place = jnp.sum(precedes.astype(values.dtype), axis=1)
+    else:
+        order = jnp.argsort(values, stable=True)
+        place = jnp.zeros_like(values).at[order].set(jnp.arange(n, dtype=values.dtype), unique_indices=True)
+    return (place - 0.5 * (n - 1)) / max(n - 1, 1)
 
 
 def z_score(values: Float[Array, " n"]) -> Float[Array, " n"]:

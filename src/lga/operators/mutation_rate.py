@@ -114,7 +114,7 @@ USUAL_SPREAD = 0.2
 def attention_rate(folded: FoldedReadout, jitter: JitterTheta | None = None) -> MutationRate:
     """MRA: self-attention over the sampled parents multiplies each one's rate.
 
-    With `jitter` the product is random, log-normal around it: equal parents try different rates, and selection decides.
+    With `jitter` the product is random, log-normal around it: alike parents try different rates, and selection decides.
     """
     require_forms("rate", folded.attend, NUM_RATE_FEATURES)
 

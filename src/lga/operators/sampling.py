@@ -5,10 +5,12 @@ from collections.abc import Callable
 import jax
 from jaxtyping import Array, Float, Int, Key
 
+from lga import native
+from lga.core import random
 from lga.core.interfaces import Sampling
 from lga.core.population import Archive, Progress
 from lga.core.random import index_by_weight, uniform_index
-from lga.operators.features import NUM_SAMPLING_FEATURES, sampling_features
+from lga.operators.features import NUM_SAMPLING_FEATURES, fitness_and_age_features
 from lga.operators.fold import FoldedReadout
 from lga.operators.rows import map_rows, readout_row, require_forms, with_one
 
@@ -27,11 +29,29 @@ def attention_sampling(folded: FoldedReadout) -> Sampling:
     require_forms("sample", folded.attend, NUM_SAMPLING_FEATURES)
 
     def sample(key: Key[Array, ""], parents: Archive, num_children: int, progress: Progress) -> Int[Array, " n"]:
-        probabilities = sampling_probabilities(folded, sampling_features(parents, progress))
-        uniform = jax.random.uniform(key, (num_children,))
-        return map_rows(lambda u: index_by_weight(u, probabilities), (uniform,), probabilities.shape[0])
+        fitness = parents.fitness
+        uniform = random.uniform(key, num_children, fitness.dtype)
+        return draw_parents(
+            fitness, parents.age, progress.best_fitness, progress.generation, uniform, folded.attend, folded.value
+        )
 
     return sample
+
+
+@native.with_kernel(native.sample)
+def draw_parents(
+    fitness: Float[Array, " e"],
+    age: Int[Array, " e"],
+    best_fitness: Float[Array, ""],
+    generation: Int[Array, ""],
+    uniform: Float[Array, " n"],
+    attend: Float[Array, "h 5 5"],
+    value: Float[Array, "h 5"],
+) -> Int[Array, " n"]:
+    """For each uniform number the parent that it falls on."""
+    features = fitness_and_age_features(fitness, age, best_fitness, generation)
+    probabilities = sampling_probabilities(FoldedReadout(attend, value), features)
+    return map_rows(lambda u: index_by_weight(u, probabilities), (uniform,), probabilities.shape[0])
 
 
 def sampling_probabilities(folded: FoldedReadout, features: Float[Array, "e 4"]) -> Float[Array, " e"]:

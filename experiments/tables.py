@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 
 from rich.console import Console
@@ -227,6 +228,38 @@ def additions(report: dict[str, Any]) -> str:
     )
 
 
+def shape_parts(report: dict[str, Any]) -> str:
+    """The mean over seeds with its deviation, over all scales and at each of them."""
+
+    def over_seeds(scores: Iterable[float]) -> str:
+        values = list(scores)
+        return f"{mean(values):.2f} ± {stdev(values):.2f}" if len(values) > 1 else f"{values[0]:.2f}"
+
+    scales = list(report["rows"][0]["per_scale"][0])
+    return markdown_table(
+        ["what is left out", "all scales", *scales, "seeds"],
+        (
+            [
+                row["variant"],
+                over_seeds(scores[-1] for scores in row["scores"]),
+                *(over_seeds(seed[scale] for seed in row["per_scale"]) for scale in scales),
+                str(len(row["scores"])),
+            ]
+            for row in report["rows"]
+        ),
+    )
+
+
+def many_variables(report: dict[str, Any]) -> str:
+    def row(entry: dict[str, Any]) -> list[str]:
+        difference = "" if entry["method"] == "lga-2" else interval_text(entry["ours_minus_this"], 2, signed=True)
+        milliseconds = f"{entry['milliseconds_per_generation']:.2f}"
+        return [str(entry["num_dims"]), entry["method"], f"{entry['mean_log10_gap']:.2f}", difference, milliseconds]
+
+    header = ["D", "method", "mean log10 gap", "lga-2 minus method (95 %, over functions)", "ms per generation"]
+    return markdown_table(header, map(row, report["rows"]))
+
+
 def training_runs(runs: list[dict[str, Any]]) -> str:
     def span(pair: list[Any]) -> str:
         return str(pair[0]) if len(set(pair)) == 1 else f"{pair[0]} to {pair[-1]}"
@@ -322,6 +355,8 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "bbob_headline": bbob_headline,
     "bbob_functions": bbob_functions,
     "additions": additions,
+    "shape_parts": shape_parts,
+    "many_variables": many_variables,
     "training_runs": training_runs,
     "generalization": generalization,
     "horizons": horizons,

@@ -16,12 +16,13 @@ import lga
 from experiments.form import Experiment, Outcome
 from experiments.timing import Contestant, process_medians
 from lga.algorithms.run import compiled
+from lga.core.interfaces import Algorithm
 
 
 @dataclass(frozen=True)
 class Settings:
-    sizes: tuple[tuple[int, int], ...] = ((32, 20), (128, 11_274), (256, 50_000))
-    """Children and dimensions: those of a BBOB study, of an MNIST network and of a MinAtar network."""
+    sizes: tuple[tuple[int, int], ...] = ((32, 20), (24, 200), (128, 11_274), (256, 50_000))
+    """Children and dimensions: those of a BBOB study, of the largest matrix, of an MNIST and of a MinAtar network."""
     rounds: int = 5
     """Turns that each contestant gets for each size."""
     seconds: float = 0.3
@@ -29,7 +30,16 @@ class Settings:
 
 
 def our_generation(num_children: int, num_dims: int):
-    algorithm = compiled(lga.learned_ga(lga.init_theta(jax.random.key(0)), num_children))
+    return generation_of(lga.learned_ga(lga.init_theta(jax.random.key(0)), num_children), num_children, num_dims)
+
+
+def generation_with_shape(num_children: int, num_dims: int):
+    """Sampling, blending, jitter and the shape beside the paper's operators."""
+    return generation_of(lga.learned_ga("lga-2", num_children), num_children, num_dims)
+
+
+def generation_of(algorithm: Algorithm, num_children: int, num_dims: int):
+    algorithm = compiled(algorithm)
     solutions, fitness = start(num_children, num_dims)
     key = jax.random.key(1)
     state = algorithm.init(key, solutions, fitness, 0.1)
@@ -77,12 +87,15 @@ CONTESTANTS = {
     "noise_ms": Contestant(noise_alone),
     "lga_ms": Contestant(our_generation, kernel="native"),
     "lga_jax_ms": Contestant(our_generation, kernel="jax"),
+    "lga_shape_ms": Contestant(generation_with_shape, kernel="native"),
     "evosax_ms": Contestant(evosax_generation),
 }
 
 
 def run(settings: Settings, out: Path, console: Console) -> Outcome:
-    table = Table("N", "D", "noise in JAX, ms", "lga native, ms", "lga JAX, ms", "evosax, ms", "evosax / lga native")
+    table = Table(
+        "N", "D", "noise in JAX, ms", "lga native, ms", "lga JAX, ms", "lga-2, ms", "evosax, ms", "evosax / lga"
+    )
     rows = []
     for num_children, num_dims in settings.sizes:
         medians = process_medians(CONTESTANTS, (num_children, num_dims), settings.rounds, settings.seconds)

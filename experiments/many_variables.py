@@ -1,9 +1,7 @@
 """Many variables: the learned GA on both sides of the switch from a matrix to one scale per variable."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +11,11 @@ from rich.progress import track
 from rich.table import Table
 
 from experiments.form import Experiment, Outcome
-from lga.bench import cells
+from lga.bench.cells import outcome
 from lga.bench.methods import HAND_DESIGNED, Method, Size, SuitedPopulation, as_shipped
-from lga.bench.searches import Suite, best_gaps
+from lga.bench.searches import Suite, gap_cell
 from lga.bench.statistics import interval_text, mean_interval
 from lga.core.compile_cache import use_compilation_cache
-from lga.core.tree_io import Leaves
 from lga.operators.shape import LARGEST_MATRIX
 from lga.tasks import bbob
 from lga.weights import resolve
@@ -60,20 +57,6 @@ def roster(settings: ManyVariablesSettings, num_dims: int) -> Iterator[Method]:
         yield replace(method.at(ratio, settings.baseline_sigma), population=SuitedPopulation(weights))
 
 
-def timed_gaps(method: Method, size: Size, suite: Suite, checkpoint: Path | None = None) -> Leaves:
-    """The last best gap of each run, and seconds per generation of all runs together, evaluation included."""
-    best_gaps(method, Size(size.num_children, 2), suite)
-    begin = time.perf_counter()
-    best = best_gaps(method, size, suite)["best_so_far"][..., -1]
-    return {"gaps": best, "seconds": np.asarray((time.perf_counter() - begin) / size.num_generations)}
-
-
-def cell_of(method: Method, size: Size, suite: Suite) -> cells.Cell:
-    key = method.identity | size._asdict() | asdict(suite)
-    label = f"{method.preset}-n{size.num_children}-d{suite.num_dims}"
-    return cells.Cell(label, key, partial(timed_gaps, method, size, suite))
-
-
 def run(settings: ManyVariablesSettings, out: Path, console: Console) -> Outcome:
     use_compilation_cache()
     plan = [(num_dims, method) for num_dims in settings.dims for method in roster(settings, num_dims)]
@@ -83,8 +66,8 @@ def run(settings: ManyVariablesSettings, out: Path, console: Console) -> Outcome
         suite = Suite(settings.functions, settings.instances, num_dims, num_seeds=1, seed=5)
         population = method.population(0, num_dims)
         size = Size(population, settings.evaluations_per_variable * num_dims // population - 1)
-        outcome = cells.outcome(cell_of(method, size, suite), out / "cells")
-        gaps = bbob.log10_gap(outcome["gaps"])[..., 0]
+        best = outcome(gap_cell(method, size, suite), out / "cells")["best_so_far"]
+        gaps = bbob.log10_gap(best[:, :, 0, -1])
         ours = gaps if method.name == OURS else ours
         assert ours is not None
         rows.append(
@@ -94,7 +77,6 @@ def run(settings: ManyVariablesSettings, out: Path, console: Console) -> Outcome
                 "num_children": population,
                 "mean_log10_gap": float(gaps.mean()),
                 "ours_minus_this": mean_interval((ours - gaps).mean(axis=1))._asdict(),
-                "milliseconds_per_generation": 1000.0 * float(outcome["seconds"]) / gaps.size,
                 "per_function": dict(zip(settings.functions, gaps.mean(axis=1).tolist(), strict=True)),
             }
         )
@@ -102,11 +84,10 @@ def run(settings: ManyVariablesSettings, out: Path, console: Console) -> Outcome
 
 
 def summary(rows: list[dict[str, Any]]) -> Table:
-    table = Table("D", "method", "mean log10 gap", "lga-2 minus method (95 %, over functions)", "ms per generation")
+    table = Table("D", "method", "mean log10 gap", "lga-2 minus method (95 %, over functions)")
     for row in rows:
         difference = "" if row["method"] == OURS else interval_text(row["ours_minus_this"], 2, signed=True)
-        gap, time_taken = f"{row['mean_log10_gap']:.2f}", f"{row['milliseconds_per_generation']:.2f}"
-        table.add_row(str(row["num_dims"]), row["method"], gap, difference, time_taken)
+        table.add_row(str(row["num_dims"]), row["method"], f"{row['mean_log10_gap']:.2f}", difference)
     return table
 
 

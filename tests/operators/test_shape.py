@@ -223,3 +223,18 @@ def test_hand_designed_shapes_work_without_any_learned_operator():
         start = jax.random.normal(KEY, (N, D))
         state, _ = run(KEY, algorithm, lambda k, x: jnp.sum(x**2, axis=1), start, 0.3, 20)
         assert np.isfinite(state.progress.best_fitness), name
+
+
+def test_with_many_variables_all_numbers_are_those_of_scales(monkeypatch):
+    monkeypatch.setattr(shape, "LARGEST_MATRIX", D - 1)
+    both = strategy_numbers(ThetaConfig((*STRATEGY.learned, "separable")))
+    both = replace(both, separable=NUMBERS, shape=replace(NUMBERS, merge=NUMBERS.merge + 3.0))
+    start = jax.random.normal(KEY, (N, D))
+
+    def searched(folded):
+        # Rates differ after a generation, so that it matters how they are merged.
+        return run(jax.random.key(3), learned_ga(folded, N), lambda k, x: jnp.sum(x**2, axis=1), start, 0.5, 4)[0]
+
+    with_both, alone, with_a_matrix = map(searched, (both, replace(both, shape=None), replace(both, separable=None)))
+    np.testing.assert_array_equal(with_both.parents.solutions, alone.parents.solutions)
+    assert not np.array_equal(with_both.parents.solutions, with_a_matrix.parents.solutions)

@@ -18,7 +18,7 @@ from lga.operators.mutation_rate import (
 )
 from lga.operators.sampling import attention_sampling
 from lga.operators.selection import attention_selection
-from lga.operators.shape import by_number_of_variables, matrix, separable
+from lga.operators.shape import by_number_of_variables, has_matrix, matrix, separable
 from lga.operators.theta import Theta
 from lga.weights import resolve
 
@@ -77,9 +77,18 @@ def learned_selection(folded: FoldedTheta, balanced: bool) -> Selection | None:
 def learned_crossover(folded: FoldedTheta) -> Crossover | None:
     if folded.cross is not None:
         return attention_crossover(folded.cross)
-    numbers = folded.shape if folded.shape is not None else folded.separable
-    merge = None if numbers is None else numbers.merge
-    return attention_blend(folded.blend, merge) if folded.blend is not None else None
+    if folded.blend is None:
+        return None
+    few, many = folded.shape or folded.separable, folded.separable or folded.shape
+    if few is None or many is None:
+        return attention_blend(folded.blend)
+    of_few, of_many = (attention_blend(folded.blend, numbers.merge) for numbers in (few, many))
+
+    def cross(key, parents, parent_index, progress):
+        by_size = of_few if has_matrix(parents.solutions.shape[1]) else of_many
+        return by_size(key, parents, parent_index, progress)
+
+    return cross
 
 
 def learned_shape(folded: FoldedTheta, balanced: bool) -> MutationShape | None:

@@ -68,11 +68,15 @@ def separable(numbers: ShapeTheta | None = None, balanced: bool = True) -> Mutat
     return adaptive(jnp.ones, bend_by_scales, adapt_scales, numbers, balanced)
 
 
+def has_matrix(num_dims: int) -> bool:
+    return num_dims <= LARGEST_MATRIX
+
+
 def by_number_of_variables(few: MutationShape, many: MutationShape) -> MutationShape:
     """One shape up to `LARGEST_MATRIX` variables, another above."""
 
     def for_size(num_dims: int) -> MutationShape:
-        return few if num_dims <= LARGEST_MATRIX else many
+        return few if has_matrix(num_dims) else many
 
     def mutate(key, memory, solutions, index, sigma):
         return for_size(solutions.shape[1]).mutate(key, memory, solutions, index, sigma)

@@ -42,7 +42,7 @@ class OptimizersSettings:
     """COCO instances that neither training, validation nor the BBOB report uses. Each search has its own seed."""
     large_dims: int = 40
     """From as many dimensions on searches are long, and there are fewer of them."""
-    large_instances: tuple[int, ...] = (16, 17, 18)
+    large_instances: tuple[int, ...] = (16, 17)
     nevergrad_dims: tuple[int, ...] = (5, 10, 20)
     nevergrad_instances: tuple[int, ...] = (16,)
     nevergrad_evaluations: int = 10_000

@@ -14,7 +14,7 @@ from lga.core.random import fold_in, split
 from lga.core.tree import tree_dataclass
 from lga.meta.config import MetaConfig
 from lga.meta.search_space import search_space
-from lga.operators.features import centred_ranks, z_score
+from lga.operators.features import z_score
 from lga.tasks import bbob
 from lga.trials import uniform_start
 
@@ -149,7 +149,10 @@ def soft_z_score(verdicts: Float[Array, " m"]) -> Float[Array, " m"]:
 
 
 def rank_of_verdicts(verdicts: Float[Array, " m"]) -> Float[Array, " m"]:
-    return centred_ranks(jnp.where(jnp.isfinite(verdicts), verdicts, jnp.inf))
+    """In [-0.5, 0.5]; equals share a rank, unlike in a search: a task that no candidate survives says nothing."""
+    values = jnp.where(jnp.isfinite(verdicts), verdicts, jnp.inf)
+    below, above = values[:, None] > values[None, :], values[:, None] < values[None, :]
+    return 0.5 * (jnp.sum(below, axis=1) - jnp.sum(above, axis=1)) / max(values.shape[0] - 1, 1)
 
 
 NORMALIZE = {

@@ -1,6 +1,7 @@
 """What the learned operators did in searches: every generation's features, selection logits and rate multipliers."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -40,7 +41,8 @@ class Dissected:
     logits: Float[Array, "*batch e n"]
 
 
-class Searches(NamedTuple):
+@dataclass(frozen=True)
+class Searches:
     num_dims: int = 2
     num_children: int = 16
     num_generations: int = 50

@@ -17,7 +17,7 @@ FEATURES = {"rank": 1, "z-score": 2}
 
 @dataclass(frozen=True)
 class ReverseSettings:
-    weights: tuple[str, ...] = ("lga-paper", "lga-2")
+    weights: tuple[str, ...] = ("lga-paper", "lga-1", "lga-2")
     searches: Searches = field(default_factory=Searches)
 
 

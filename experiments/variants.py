@@ -93,11 +93,17 @@ def trained(variants: Variants, settings: VariantsSettings, console: Console) ->
             curve = [panels_of(one)[panel] for one in validations.values()]
             rows[name]["panels"].setdefault(panel, []).append(curve)
         generations = list(validations)
+    for row in rows.values():
+        row["final"] = {panel: final_interval(curves) for panel, curves in row["panels"].items()}
     return {
         "config": {"training": asdict(settings.training), "num_seeds": settings.num_seeds},
         "meta_generations": generations,
         "rows": list(rows.values()),
     }
+
+
+def final_interval(curves: list[list[float]]) -> dict[str, float | None]:
+    return mean_interval(np.asarray([curve[-1] for curve in curves]))._asdict()
 
 
 def panels_of(validation: dict[str, Any]) -> dict[str, float]:

@@ -12,6 +12,7 @@ from lga.operators.mutation_rate import (
     no_mutation,
     one_fifth_rule,
     self_adaptive_rate,
+    standing_rate,
 )
 from samples import progress_of, random_archive
 
@@ -133,3 +134,18 @@ def test_failures_are_no_improvement():
     )
     assert rates[0] == 4.0
     assert np.all(np.isfinite(rates))
+
+
+def test_by_standing_equals_climb_a_ladder_around_one_common_growth():
+    equals = Archive(jnp.zeros((5, 2)), jnp.ones(5), jnp.full(5, 0.5), jnp.zeros(5, jnp.int32))
+    rule = standing_rate(grow=0.1, shrink=2.0, ladder=1.0)
+    steps = np.log(rule.propose(jax.random.key(0), (), equals, progress_of(equals)) / 0.5)
+    np.testing.assert_allclose(steps, [0.6, 0.35, 0.1, -0.15, -0.4], atol=1e-5)
+
+
+def test_by_standing_the_better_shrink_and_the_worse_do_not():
+    fitness = jnp.array([0.0, 0.0, 2.0, 2.0])
+    parents = Archive(jnp.zeros((4, 2)), fitness, jnp.ones(4), jnp.zeros(4, jnp.int32))
+    rule = standing_rate(grow=0.1, shrink=0.5, ladder=0.0)
+    changes = np.log(rule.propose(jax.random.key(0), (), parents, progress_of(parents)))
+    np.testing.assert_allclose(changes, [-0.4, -0.4, 0.1, 0.1], atol=1e-5)

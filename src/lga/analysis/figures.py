@@ -1,4 +1,4 @@
-"""All pictures: numbers come in, files come out. This is the only module that imports matplotlib."""
+"""Pictures: numbers come in, files come out. Nothing outside of this room imports matplotlib."""
 
 from collections.abc import Sequence
 from math import ceil

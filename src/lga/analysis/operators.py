@@ -59,3 +59,16 @@ def setting_maps(maps: dict[str, np.ndarray], rows: list[str], columns: list[str
     if image is not None:
         figure.colorbar(image, ax=list(panels), label=label)
     save(figure, path)
+
+
+def operator_lines(panels: dict[tuple[str, str], dict[str, tuple[list[float], list[float]]]], path: Path) -> None:
+    """One panel for each pair of axis labels, one line for each name."""
+    figure = Figure(figsize=(5.2 * len(panels), 3.6), layout="constrained")
+    for axes, ((across, up), curves) in zip(
+        figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True
+    ):
+        for name, (x, y) in curves.items():
+            axes.plot(x, y, "o-", markersize=3, label=name)
+        axes.set(xlabel=across, ylabel=up)
+        axes.legend(frameon=False, fontsize=7)
+    save(figure, path)

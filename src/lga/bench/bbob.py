@@ -18,6 +18,8 @@ from rich.table import Table
 from lga.analysis import figures
 from lga.bench.cells import outcome
 from lga.bench.methods import (
+    DISTILLED_AS_IT_IS,
+    DISTILLED_GA,
     EVOSAX_AS_IT_COMES,
     EVOSAX_LEARNED_GA,
     HAND_DESIGNED,
@@ -91,7 +93,7 @@ def roster(protocol: BbobProtocol, weights: Sequence[Weights]) -> list[Method]:
         if own is weights[0]:
             name = f"{untuned.name}, population {own.population(protocol.num_dims)}"
             methods.append(replace(untuned, name=name, population=SuitedPopulation(own)))
-    methods += [EVOSAX_LEARNED_GA, EVOSAX_AS_IT_COMES, *HAND_DESIGNED.values()]
+    methods += [DISTILLED_GA, DISTILLED_AS_IT_IS, EVOSAX_LEARNED_GA, EVOSAX_AS_IT_COMES, *HAND_DESIGNED.values()]
     return [method.over(ELITE_RATIOS, STRATEGY_SIGMAS if method.family == "strategy" else SIGMAS) for method in methods]
 
 

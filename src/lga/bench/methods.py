@@ -133,6 +133,9 @@ HAND_DESIGNED: dict[str, Method] = {
 QUICK_BASELINES = tuple(method for method in HAND_DESIGNED.values() if method.preset != "cma_es")
 
 
+# What was learned, as rules by hand: no baseline, so not among the hand-designed.
+DISTILLED_GA = Method("distilled GA", "distilled_ga", "genetic")
+DISTILLED_AS_IT_IS = replace(DISTILLED_GA, name="distilled GA, untuned", tunes=()).at(1.0, 0.5)
 # evosax's learned GA run by evosax itself: over the grid like all others, and as it comes, with its own initial rate.
 EVOSAX_LEARNED_GA = Method("evosax's LearnedGA", "evosax_learned_ga", "peer")
 EVOSAX_AS_IT_COMES = replace(EVOSAX_LEARNED_GA, name="evosax's LearnedGA, untuned", tunes=()).at(1.0, 1.0)

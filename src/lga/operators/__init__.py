@@ -9,9 +9,10 @@ from lga.operators.mutation_rate import (
     no_mutation,
     one_fifth_rule,
     self_adaptive_rate,
+    standing_rate,
 )
 from lga.operators.sampling import attention_sampling, uniform_sampling
-from lga.operators.selection import attention_selection, truncation_selection
+from lga.operators.selection import attention_selection, rank_selection, truncation_selection
 from lga.operators.shape import isotropic, matrix, separable
 
 __all__ = [
@@ -30,8 +31,10 @@ __all__ = [
     "no_crossover",
     "no_mutation",
     "one_fifth_rule",
+    "rank_selection",
     "self_adaptive_rate",
     "separable",
+    "standing_rate",
     "truncation_selection",
     "unfold",
     "uniform_crossover",

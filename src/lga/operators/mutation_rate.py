@@ -12,7 +12,13 @@ from lga import native
 from lga.core.checks import require, require_positive_integer
 from lga.core.interfaces import MutationRate
 from lga.core.random import log_uniform_factor, uniform_index
-from lga.operators.features import NUM_RATE_FEATURES, fitness_and_rate_features
+from lga.operators.features import (
+    NUM_RATE_FEATURES,
+    centred_ranks,
+    fitness_and_rate_features,
+    worst_for_failures,
+    z_score,
+)
 from lga.operators.fold import FoldedReadout
 from lga.operators.rows import map_rows, readout_row, require_forms, with_one
 from lga.operators.theta import JitterTheta
@@ -107,6 +113,22 @@ def group_elite_rate(num_groups: int, meta: float = 2.0) -> MutationRate:
     return MutationRate(lambda sigma0: jnp.full((num_groups,), sigma0), propose, update)
 
 
+def standing_rate(grow: float = 0.125, shrink: float = 0.5, ladder: float = 1.25) -> MutationRate:
+    """A child's rate is its parent's, changed by the parent's standing among all that were sampled.
+
+    All rates grow by exp(grow). Who is better than the others shrinks: by exp(shrink) for each deviation that it is
+    ahead. On top of that is a ladder: from exp(ladder / 2) for the first in rank down to exp(-ladder / 2) for the last,
+    so that equals, who are ranked by position, try different rates, and selection decides.
+    """
+
+    def propose(key, rate_state, sampled_parents, progress):
+        fitness = sampled_parents.fitness
+        ahead = jnp.maximum(-z_score(worst_for_failures(fitness)), 0.0)
+        return sampled_parents.sigma * jnp.exp(grow - shrink * ahead - ladder * centred_ranks(fitness))
+
+    return MutationRate(no_state, propose, no_update)
+
+
 # Spread of the logarithm of a rate with jitter before anything is learned: usual for self-adaptation in 12 dimensions.
 USUAL_SPREAD = 0.2
 
@@ -151,5 +173,6 @@ RATES: dict[str, Callable[..., MutationRate]] = {
     "one_fifth": one_fifth_rule,
     "self_adaptive": self_adaptive_rate,
     "group_elite": group_elite_rate,
+    "standing": standing_rate,
     "attention": attention_rate,
 }

@@ -1,16 +1,14 @@
 """Function by function, at several sizes of search (the paper's figures 4, 17 and 18)."""
 
-from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from experiments.budgets import PRESETS, BudgetSettings, log_gaps
-from experiments.form import Experiment, Outcome
+from experiments.form import Experiment, Outcome, described
 from lga.analysis.figures import ratio_bars
 from lga.core.compile_cache import use_compilation_cache
-from lga.core.tree_io import json_form
 from lga.tasks import registry
 
 REFERENCE = "Gaussian GA"
@@ -35,7 +33,7 @@ def run(settings: BudgetSettings, out: Path, console: Console) -> Outcome:
         for split, members in splits.items():
             won = functions_won(row["per_function"], members)[settings.weights]
             table.add_row(str(row["num_children"]), str(row["num_dims"]), split, str(won), str(len(members)))
-    return Outcome({"config": json_form(asdict(settings)), "splits": splits, "rows": rows}, table)
+    return Outcome({"config": described(settings), "splits": splits, "rows": rows}, table)
 
 
 def functions_won(per_function: dict[str, dict[str, float]], functions: list[str]) -> dict[str, int]:

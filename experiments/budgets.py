@@ -56,7 +56,7 @@ class BudgetSettings:
 
 
 SMALL_GRID = Grid(elite_ratios=(0.0, 0.5), sigmas=(0.1, 0.5, 1.0), report_instances=(6, 7), report_seeds=3)
-SMALL = BudgetSettings(dims=(5, 10, 20, 40), populations=(8, 32, 128), grid=SMALL_GRID)
+SMALL = BudgetSettings(dims=(5, 10, 20), populations=(8, 32, 128), grid=SMALL_GRID)
 SMOKE_GRID = Grid(("sphere", "rastrigin"), elite_ratios=(0.0,), sigmas=(0.5,), report_instances=(6,), report_seeds=1)
 SMOKE = BudgetSettings(
     dims=(2,), populations=(4,), num_dims=2, num_children=4, num_generations=3, long_horizon=4, grid=SMOKE_GRID

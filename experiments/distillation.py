@@ -1,7 +1,7 @@
 """From attention to rules: what learned weights do with an archive of equals, and how good the rules are."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from experiments.form import Experiment, Outcome
+from experiments.form import Experiment, Outcome, described
 from lga.algorithms.genetic import genetic_algorithm
 from lga.analysis.operators import operator_lines
 from lga.bench.bbob import BbobProtocol, final_log_gaps
@@ -23,7 +23,6 @@ from lga.bench.searches import gap_cell, searches
 from lga.bench.statistics import interval_text, mean_interval
 from lga.core.compile_cache import use_compilation_cache
 from lga.core.interfaces import MutationRate
-from lga.core.tree_io import json_form
 from lga.operators.features import fitness_and_rate_features
 from lga.operators.fold import FoldedTheta, fold
 from lga.operators.mutation_rate import rate_multiplier, standing_rate
@@ -129,7 +128,7 @@ def run(settings: DistillationSettings, out: Path, console: Console) -> Outcome:
     for row in rows:
         share = "" if row["share_of_gain"] is None else f"{row['share_of_gain']:.2f}"
         table.add_row(row["method"], interval_text(row["hold_out"], 3), share)
-    return Outcome({"config": json_form(asdict(settings)), "looks": looks, "rows": rows}, table)
+    return Outcome({"config": described(settings), "looks": looks, "rows": rows}, table)
 
 
 def compared(gaps: dict[str, np.ndarray], functions: Sequence[str]) -> list[dict[str, Any]]:

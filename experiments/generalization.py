@@ -1,6 +1,5 @@
 """Every method at other dimensions, population sizes and horizons (the paper's figure 5)."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +8,10 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments.budgets import PRESETS, BudgetSettings, log_gaps
-from experiments.form import Experiment, Outcome
+from experiments.form import Experiment, Outcome, described
 from lga.analysis.figures import learning_curves
 from lga.bench.statistics import mean_interval
 from lga.core.compile_cache import use_compilation_cache
-from lga.core.tree_io import json_form
 
 
 def over_runs(gaps: np.ndarray) -> dict[str, float | None]:
@@ -54,7 +52,7 @@ def run(settings: BudgetSettings, out: Path, console: Console) -> Outcome:
     for row in rows:
         sizes = (str(row[name]) for name in ("num_children", "num_dims", "num_generations"))
         table.add_row(*sizes, *(f"{row['gaps'][name]['mean']:.2f}" for name in methods))
-    return Outcome({"config": json_form(asdict(settings)), "rows": rows}, table)
+    return Outcome({"config": described(settings), "rows": rows}, table)
 
 
 EXPERIMENT = Experiment("figure 5: every method at other dimensions, population sizes and horizons", PRESETS, run)

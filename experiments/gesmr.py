@@ -1,7 +1,7 @@
 """GESMR's rules one by one: does the best rate mutate, and do parents compete with their children? Beside evosax's."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from experiments.form import Experiment, Outcome
+from experiments.form import Experiment, Outcome, described
 from lga.algorithms.genetic import genetic_algorithm, parents_for
 from lga.algorithms.presets import gesmr_ga
 from lga.algorithms.run import run as search
@@ -143,7 +143,7 @@ def run(settings: GesmrSettings, out: Path, console: Console) -> Outcome:
     table = Table("rule", *OBJECTIVES)
     for row in rows:
         table.add_row(row["rule"], *(interval_text(own, 3) for own in row["mean_log10_value"].values()))
-    return Outcome({"config": asdict(settings), "rows": rows}, table)
+    return Outcome({"config": described(settings), "rows": rows}, table)
 
 
 EXPERIMENT = Experiment(

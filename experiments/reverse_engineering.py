@@ -1,6 +1,6 @@
 """Fitness features against what the operators make of them (the paper's figure 31)."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments.dissection import Dissected, Searches, dissect
-from experiments.form import Experiment, Outcome
+from experiments.form import Experiment, Outcome, described
 from lga.analysis.operators import feature_scatter
 
 FEATURES = {"rank": 1, "z-score": 2}
@@ -54,7 +54,7 @@ def run(settings: ReverseSettings, out: Path, console: Console) -> Outcome:
     table = Table("weights", "output", "feature", "slope", "R squared")
     for row in rows:
         table.add_row(row["weights"], row["output"], row["feature"], f"{row['slope']:+.2f}", f"{row['r_squared']:.2f}")
-    return Outcome({"config": asdict(settings), "rows": rows}, table)
+    return Outcome({"config": described(settings), "rows": rows}, table)
 
 
 EXPERIMENT = Experiment(

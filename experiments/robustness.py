@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments.budgets import GAS
-from experiments.form import Experiment, Outcome
+from experiments.form import Experiment, Outcome, described
 from experiments.networks import CELLS, elite_curves, scale_for
 from lga.analysis.operators import setting_maps
 from lga.bench.methods import HAND_DESIGNED, Method, learned
@@ -61,7 +61,7 @@ def run(settings: RobustnessSettings, out: Path, console: Console) -> Outcome:
     table = Table("task", "method", "best setting", "mean of all settings", "worst setting")
     for row in rows:
         table.add_row(row["task"], row["method"], *(f"{row[name]:.4g}" for name in ("best", "mean", "worst")))
-    return Outcome({"config": json_form(asdict(settings)), "rows": rows}, table)
+    return Outcome({"config": described(settings), "rows": rows}, table)
 
 
 def spread(scores: np.ndarray) -> dict[str, float]:
@@ -75,7 +75,7 @@ EXPERIMENT = Experiment(
         "small": RobustnessSettings(
             ("pendulum",),
             elite_ratios=(0.0, 0.5, 1.0),
-            factors=(0.1, 0.4, 1.0, 2.0),
+            factors=(0.1, 0.5, 2.0),
             size="small",
             num_children=32,
             num_generations=40,

@@ -1,6 +1,6 @@
 """What learned selection does on a sphere in two dimensions (the paper's figure 8)."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from rich.table import Table
 from scipy.stats import spearmanr
 
 from experiments.dissection import Dissected, Searches, dissect
-from experiments.form import Experiment, Outcome
+from experiments.form import Experiment, Outcome, described
 from lga.analysis.operators import selection_panels
 
 COLUMNS = {
@@ -64,7 +64,7 @@ def run(settings: SelectionSettings, out: Path, console: Console) -> Outcome:
     table = Table(*COLUMNS.values())
     for row in rows:
         table.add_row(*(f"{value:.3g}" for value in row.values()))
-    return Outcome({"config": asdict(settings), "rows": rows}, table)
+    return Outcome({"config": described(settings), "rows": rows}, table)
 
 
 EXPERIMENT = Experiment(

@@ -1,6 +1,6 @@
 """Equal fitness: the same weights in evosax, in our engine, and in our engine if equals shared their mean rank."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from rich.console import Console
 from rich.table import Table
 
-from experiments.form import Experiment, Outcome
+from experiments.form import Experiment, Outcome, described
 from lga.algorithms.genetic import genetic_algorithm
 from lga.algorithms.presets import learned_ga
 from lga.algorithms.run import run as search
@@ -104,7 +104,7 @@ def run(settings: TiesSettings, out: Path, console: Console) -> Outcome:
     table = Table("engine", HEADER)
     for row in rows:
         table.add_row(row["engine"], interval_text(row["mean_log10_value"], 2))
-    return Outcome({"config": asdict(settings), "rows": rows}, table)
+    return Outcome({"config": described(settings), "rows": rows}, table)
 
 
 HEADER = "mean log10 of the best value (95 %, over seeds)"

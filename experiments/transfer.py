@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from experiments.form import Experiment, Outcome
+from experiments.form import Experiment, Outcome, described
 from experiments.networks import CELLS, elite_curves, scale_for
 from experiments.variants import band
 from lga.analysis.figures import learning_curves
@@ -62,7 +62,7 @@ def run(settings: TransferSettings, out: Path, console: Console) -> Outcome:
     table = Table("task", *rows[0]["final"])
     for row in rows:
         table.add_row(row["task"], *(interval_text(own, 2) for own in row["final"].values()))
-    return Outcome({"config": json_form(asdict(settings)), "rows": rows}, table)
+    return Outcome({"config": described(settings), "rows": rows}, table)
 
 
 EXPERIMENT = Experiment(
@@ -70,10 +70,10 @@ EXPERIMENT = Experiment(
     {
         "smoke": TransferSettings(("pendulum",), size="smoke", num_seeds=1),
         "small": TransferSettings(
-            ("pendulum", "digits", "mnist-14", "minatar-breakout"),
+            ("pendulum", "digits", "mnist-14", "mnist"),
             size="small",
             num_children=32,
-            num_generations=48,
+            num_generations=40,
             num_seeds=3,
         ),
         "paper": TransferSettings(),

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -25,7 +25,7 @@ from lga.core.compile_cache import use_compilation_cache
 from lga.core.interfaces import MutationRate
 from lga.operators.features import fitness_and_rate_features
 from lga.operators.fold import FoldedTheta, fold
-from lga.operators.mutation_rate import rate_multiplier, standing_rate
+from lga.operators.mutation_rate import fixed_rate, ladder_rate, rate_multiplier
 from lga.operators.rows import selection_row, with_one
 from lga.operators.selection import joint_features, rank_selection, selection_weights
 from lga.tasks import registry
@@ -47,15 +47,25 @@ class DistillationSettings:
 
 
 def equals_and_worse(folded: FoldedTheta, num_individuals: int) -> list[dict[str, float]]:
-    """The multiplier of the good parents' rates, by the share of worse ones among those sampled."""
+    """The multiplier of the better parents' rates, by the share of worse ones, whose rates are larger or smaller.
 
-    def multiplier(worse: int) -> float:
-        fitness = jnp.asarray(np.arange(num_individuals) < worse, jnp.float32)
-        features = fitness_and_rate_features(fitness, jnp.ones(num_individuals), jnp.zeros(()))
-        return float(jnp.mean(rate_multiplier(folded.rate, features)[worse:]))
+    How much worse, larger and smaller does not matter: the features of two kinds of parents do not see it.
+    """
+
+    @jax.jit
+    def multiplier(worse: Int[Array, ""], their_rate: Float[Array, ""]) -> Float[Array, ""]:
+        is_worse = jnp.arange(num_individuals) >= num_individuals - worse
+        rates = jnp.where(is_worse, their_rate, 1.0)
+        features = fitness_and_rate_features(is_worse.astype(rates.dtype), rates, jnp.zeros(()))
+        better = rate_multiplier(folded.rate, features) * (1.0 - is_worse)
+        return jnp.sum(better) / (num_individuals - worse)
 
     return [
-        {"share_of_worse": worse / num_individuals, "multiplier": multiplier(worse)}
+        {
+            "share_of_worse": worse / num_individuals,
+            "their_rates_larger": float(multiplier(worse, 2.0)),
+            "their_rates_smaller": float(multiplier(worse, 0.5)),
+        }
         for worse in range(0, num_individuals, max(1, num_individuals // 16))
     ]
 
@@ -92,10 +102,10 @@ def roster(settings: DistillationSettings) -> list[Method]:
     ]
 
 
-# The distilled rules one at a time.
-PARTS: dict[str, MutationRate] = {
-    "distilled GA without the ladder": standing_rate(ladder=0.0),
-    "distilled GA with the ladder alone": standing_rate(grow=0.0, shrink=0.0),
+# The same selection with other rules for the rate.
+OTHER_RATES: dict[str, MutationRate] = {
+    "its selection, a ladder of rates": ladder_rate(),
+    "its selection, a fixed rate": fixed_rate(),
 }
 
 
@@ -122,7 +132,7 @@ def run(settings: DistillationSettings, out: Path, console: Console) -> Outcome:
         )
         for method in track(roster(settings), description="methods", console=console)
     }
-    gaps |= {name: part_gaps(rate, protocol) for name, rate in PARTS.items()}
+    gaps |= {name: part_gaps(rate, protocol) for name, rate in OTHER_RATES.items()}
     rows = compared(gaps, protocol.functions)
     table = Table("method", "held-out functions", "share of the gain")
     for row in rows:
@@ -154,7 +164,9 @@ def draw(looks: list[dict[str, Any]], path: Path) -> None:
     operator_lines(
         {
             ("share of worse ones among the sampled parents", "multiplier of the better ones' rates"): {
-                look["weights"]: line(look, "rates", "share_of_worse", "multiplier") for look in looks
+                f"{look['weights']}: the worse have {title} rates": line(look, "rates", "share_of_worse", part)
+                for look in looks
+                for part, title in (("their_rates_larger", "larger"), ("their_rates_smaller", "smaller"))
             },
             ("gain of the best child over equal parents, in deviations", "share of places"): {
                 f"{look['weights']}: {title}": line(look, "takeover", "gain_of_best_child", part)

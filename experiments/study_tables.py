@@ -14,6 +14,11 @@ def ties(report: dict[str, Any]) -> str:
     return markdown_table(["engine", "mean log10 of the best value (95 %, over seeds)"], rows)
 
 
+def engines(report: dict[str, Any]) -> str:
+    rows = ([row["engine"], interval_text(row["mean_log10_gap"], 3)] for row in report["bbob"])
+    return markdown_table(["engine", "mean log10 gap (95 %, over instances)"], rows)
+
+
 def gesmr(report: dict[str, Any]) -> str:
     """log10 of the best value on each function."""
     functions = list(report["rows"][0]["mean_log10_value"])
@@ -141,6 +146,7 @@ def distillation(report: dict[str, Any]) -> str:
 
 STUDIES: dict[str, Callable[[Any], str]] = {
     "ties": ties,
+    "engines": engines,
     "gesmr": gesmr,
     "training_study": training_study,
     "selection": selection,

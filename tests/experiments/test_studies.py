@@ -43,7 +43,7 @@ RENDERERS = {"generalization": "budgets", "bbob_detail": "bbob_wins"}
 @pytest.fixture
 def no_compilation_cache(monkeypatch):
     # Caches are set before JAX starts, and here it runs already.
-    for module in (bbob_detail, distillation, generalization, robustness, transfer, variants):
+    for module in (bbob_detail, distillation, generalization, robustness, ties, transfer, variants):
         monkeypatch.setattr(module, "use_compilation_cache", lambda: None)
     monkeypatch.setattr(variants, "use_cores", lambda: None)
 

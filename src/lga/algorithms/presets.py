@@ -15,7 +15,7 @@ from lga.operators.mutation_rate import (
     no_mutation,
     one_fifth_rule,
     self_adaptive_rate,
-    standing_rate,
+    trend_rate,
 )
 from lga.operators.sampling import attention_sampling
 from lga.operators.selection import attention_selection, rank_selection
@@ -50,12 +50,12 @@ def gesmr_ga(
 def distilled_ga(num_children: int, elite_ratio: float = 1.0) -> Algorithm:
     """What the paper's operators learned, as rules that a person can read: four constants and no attention.
 
-    If a child beats the parents, it takes nearly every place in the archive; if none does, half of the places go to
-    children all the same. So after a success all parents are equal, and rates grow; after a failure the better ones
-    stand out among worse ones, and their rates shrink. How it was found is told in docs/discovered.md.
+    If a child beats the parents, it takes nearly every place in the archive, and rates grow. If none does, half of the
+    places go to worse children all the same, whose rates have grown: larger rates go with worse fitness, and all rates
+    shrink. How it was found is told in docs/discovered.md.
     """
     return genetic_algorithm(
-        num_children, parents_for(elite_ratio, num_children), select=rank_selection(), rate=standing_rate()
+        num_children, parents_for(elite_ratio, num_children), select=rank_selection(), rate=trend_rate()
     )
 
 

@@ -88,7 +88,7 @@ def meta_step(
     """
 
     @jax.jit
-    def generation_keys(seed: UInt32[np.ndarray, ""], meta_generation: Int[Array, ""]) -> Key[Array, "3"]:
+    def generation_keys(seed: UInt32[Array, ""], meta_generation: Int[Array, ""]) -> Key[Array, "3"]:
         return jax.random.split(jax.random.fold_in(jax.random.key(seed), meta_generation), 3)
 
     @jax.jit

@@ -6,10 +6,11 @@ from lga.operators.mutation_rate import (
     attention_rate,
     fixed_rate,
     group_elite_rate,
+    ladder_rate,
     no_mutation,
     one_fifth_rule,
     self_adaptive_rate,
-    standing_rate,
+    trend_rate,
 )
 from lga.operators.sampling import attention_sampling, uniform_sampling
 from lga.operators.selection import attention_selection, rank_selection, truncation_selection
@@ -27,6 +28,7 @@ __all__ = [
     "group_elite_rate",
     "immigration",
     "isotropic",
+    "ladder_rate",
     "matrix",
     "no_crossover",
     "no_mutation",
@@ -34,7 +36,7 @@ __all__ = [
     "rank_selection",
     "self_adaptive_rate",
     "separable",
-    "standing_rate",
+    "trend_rate",
     "truncation_selection",
     "unfold",
     "uniform_crossover",

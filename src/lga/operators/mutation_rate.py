@@ -113,18 +113,29 @@ def group_elite_rate(num_groups: int, meta: float = 2.0) -> MutationRate:
     return MutationRate(lambda sigma0: jnp.full((num_groups,), sigma0), propose, update)
 
 
-def standing_rate(grow: float = 0.125, shrink: float = 0.5, ladder: float = 1.25) -> MutationRate:
-    """A child's rate is its parent's, changed by the parent's standing among all that were sampled.
+def trend_rate(grow: float = 1.14, better: float = 0.46, worse: float = 0.82) -> MutationRate:
+    """All rates grow, unless larger rates go with worse fitness among the sampled parents: then all shrink.
 
-    All rates grow by exp(grow). Who is better than the others shrinks: by exp(shrink) for each deviation that it is
-    ahead. On top of that is a ladder: from exp(ladder / 2) for the first in rank down to exp(-ladder / 2) for the last,
-    so that equals, who are ranked by position, try different rates, and selection decides.
+    Those that are better than the mean shrink most: it is their children that are likely to go on.
     """
 
     def propose(key, rate_state, sampled_parents, progress):
-        fitness = sampled_parents.fitness
-        ahead = jnp.maximum(-z_score(worst_for_failures(fitness)), 0.0)
-        return sampled_parents.sigma * jnp.exp(grow - shrink * ahead - ladder * centred_ranks(fitness))
+        standing = z_score(worst_for_failures(sampled_parents.fitness))
+        trend = jnp.sum(standing * z_score(sampled_parents.sigma))
+        factor = jnp.where(trend > 0.0, jnp.where(standing < 0.0, better, worse), grow)
+        return sampled_parents.sigma * factor
+
+    return MutationRate(no_state, propose, no_update)
+
+
+def ladder_rate(height: float = 1.0) -> MutationRate:
+    """Of the sampled parents the first in rank multiplies its rate by exp(height / 2), the last by exp(-height / 2).
+
+    Equals are ranked by position, so the children of equal parents try different rates, and selection decides.
+    """
+
+    def propose(key, rate_state, sampled_parents, progress):
+        return sampled_parents.sigma * jnp.exp(-height * centred_ranks(sampled_parents.fitness))
 
     return MutationRate(no_state, propose, no_update)
 
@@ -173,6 +184,7 @@ RATES: dict[str, Callable[..., MutationRate]] = {
     "one_fifth": one_fifth_rule,
     "self_adaptive": self_adaptive_rate,
     "group_elite": group_elite_rate,
-    "standing": standing_rate,
+    "trend": trend_rate,
+    "ladder": ladder_rate,
     "attention": attention_rate,
 }

@@ -107,8 +107,15 @@ def test_many_children_for_few_variables_do_not_run_away(num_children, num_dims)
 
 def test_a_drift_is_limited_only_where_it_would_be_long():
     numbers = replace(NUMBERS, drift=jnp.array([0.2, 0.0]))
-    assert shape.drift_of(numbers, 10, 5) == 0.2
+    assert shape.drift_of(numbers, 10, 5) == jnp.float32(0.2)
     assert shape.drift_of(numbers, 256, 5) < 0.2
+    assert shape.drift_of(numbers, 256, 500) == jnp.float32(0.2)
+
+
+def test_a_drift_is_never_backwards():
+    """Learned numbers are a line in the logarithm of the number of variables, and training saw few of these."""
+    numbers = replace(NUMBERS, drift=jnp.array([0.2, -0.1]))
+    assert shape.drift_of(numbers, 128, 10_000) == 0.0
 
 
 def test_scales_are_the_diagonal_of_a_matrix_as_far_as_one_variable_goes():

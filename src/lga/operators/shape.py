@@ -34,9 +34,9 @@ LARGEST_MATRIX = 200
 """The most variables for which a matrix is kept; above, its cost (N D^2 per generation) and its memory are too much."""
 LARGEST_CHANGE = 1.0
 """Of the logarithm of all mutation rates, by the length of the path, in one generation."""
-LARGEST_DRIFT = 2.0
-"""Relative to the mean step that the path remembers. Children that are carried farther overshoot by so much that the
-next generation's path is longer still, the other way, and the rates run away: with many children for few variables."""
+LARGEST_DRIFT = 1.8
+"""Relative to the mean step that the path remembers, where children are many and variables few. There a generation
+comes as far as the optimum, and a larger drift carries it past: each time farther, until the rates run away."""
 SMALLEST_SCALE, LARGEST_SCALE = 1e-8, 1e8
 SMALLEST_MASS = 1e-6
 """Where all weights are equal, a sum of mirrored noise is zero."""
@@ -159,13 +159,15 @@ class Strengths(NamedTuple):
 
 
 def drift_of(numbers: ShapeTheta, num_children: int, num_dims: int) -> Float[Array, ""]:
-    """Which share of the path all children are moved by."""
+    """Which share of the path all children are moved by; never backwards, and not so far that they overshoot."""
     strength = Strengths(*strengths_of(numbers, num_children, num_dims))
     good, _ = weights_of(strength, jnp.linspace(-0.5, 0.5, num_children))
     mass = mass_of(good)
     rate = path_rate(strength, mass, num_dims)
     remembered = jnp.sqrt(rate / ((2.0 - rate) * balanced_mass(mass, num_children)))
-    return jnp.minimum(along(numbers.drift, num_dims), LARGEST_DRIFT * remembered)
+    # The more variables there are for each child, the smaller is the part of the way that a generation takes.
+    largest = LARGEST_DRIFT * (1.0 + num_dims / mass) * remembered
+    return jnp.clip(along(numbers.drift, num_dims), 0.0, largest)
 
 
 class Lesson(NamedTuple):

@@ -21,7 +21,8 @@ from lga.bench.methods import HAND_DESIGNED, Method, Size, SuitedPopulation, as_
 from lga.bench.searches import Suite, gap_cell
 from lga.bench.statistics import interval_text, mean_interval, ranking, runtime_profile
 from lga.bench.tuning import Tuned, tune
-from lga.core.tree_io import json_form, write_atomically
+from lga.core.files import write_atomically
+from lga.core.tree_io import json_form
 from lga.tasks import bbob, registry
 from lga.weights import Weights
 

@@ -16,7 +16,7 @@ from lga.bench.methods import HAND_DESIGNED, QUICK_BASELINES, Method, Size, as_s
 from lga.bench.searches import Suite, gap_cell
 from lga.bench.statistics import mean_interval
 from lga.bench.tuning import tune
-from lga.core.tree_io import write_atomically
+from lga.core.files import write_atomically
 from lga.tasks import bbob
 from lga.weights import resolve
 

@@ -18,7 +18,8 @@ from lga.bench.network_runs import Curve, Run, Scale, compiled_task, run_cell
 from lga.bench.statistics import interval_text, mean_interval
 from lga.bench.tuning import tune
 from lga.core.checks import require_positive_integer
-from lga.core.tree_io import json_form, write_atomically
+from lga.core.files import write_atomically
+from lga.core.tree_io import json_form
 from lga.tasks.network_task import NeuroTask
 from lga.weights import EVOSAX_LGA
 

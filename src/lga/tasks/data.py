@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lga.core.checks import require
-from lga.core.tree_io import write_atomically
+from lga.core.files import write_atomically
 
 UNSIGNED_BYTES = 8  # third byte of an IDX file's magic number: the type of its values
 SPLIT_PARTS = 5

@@ -11,6 +11,8 @@ try:
 except ImportError:
     fcntl = None  # Windows: there nothing is locked, and nothing swept.
 
+from lga.core.checks import require
+
 PARTIAL = re.compile(r"\..*\.[0-9a-f]{16}\.partial")
 # A link that somebody has put there is not followed, and no such name is guessed before.
 NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
@@ -30,6 +32,16 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def require_writable(path: Path) -> None:
+    """Before the work whose outcome is to be written there: a folder is made, and nothing else is left behind."""
+    path = path.resolve()
+    require(not path.is_dir(), f"{path} is a folder, but must be a file to write to.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial, descriptor = create_partial(path)
+    os.close(descriptor)
+    partial.unlink()
 
 
 def create_partial(path: Path) -> tuple[Path, int]:

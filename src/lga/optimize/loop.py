@@ -59,7 +59,8 @@ class Loop:
 
     def run(self, evaluator: Evaluator) -> None:
         # What cannot be written is noticed before anything was evaluated.
-        self.save()
+        with interrupts_deferred():
+            self.save()
         try:
             while self.stop is None:
                 self.generation(evaluator)

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from lga.core.checks import require, require_known
-from lga.optimize.bounds import Space, deviations, make_space
+from lga.optimize.bounds import Space, deviations, make_space, usual_arithmetic
 from lga.optimize.programs import ALGORITHMS, DEFAULT_ALGORITHM, LEARNED, Programs, programs
 from lga.weights import Weights, resolve
 
 DIRECTIONS = {"minimize": 1.0, "maximize": -1.0}
 ON_ERROR = ("penalize", "retry", "raise")
 EVALUATIONS_PER_VARIABLE = 1000
-SMALLEST_POPULATION = 4
+SMALLEST_POPULATION, LARGEST_POPULATION = 4, 2**20
+"""No sensible search has more, and a file that asks for more must not cost the memory for it."""
 FIRST_SIZE = 16
 """Of algorithms that have no weights; weights know what suits them."""
 LARGEST_GROWTH = 3
@@ -95,6 +96,7 @@ class Search:
         return own | {"weights": None if self.weights is None else self.weights.digest}
 
 
+@usual_arithmetic
 def make_search(options: SearchOptions) -> Search:
     """Checks the options, fills in what was left open and makes the search of it."""
     options = replace(options, **plain_numbers(options))
@@ -109,6 +111,7 @@ def make_search(options: SearchOptions) -> Search:
     own_size = FIRST_SIZE if weights is None else weights.population(num_dims)
     popsize, restarts = own_size if options.popsize is None else options.popsize, options.restarts
     require(popsize >= SMALLEST_POPULATION, f"popsize is {popsize}, but must be at least {SMALLEST_POPULATION}.")
+    require(popsize <= LARGEST_POPULATION, f"popsize is {popsize}, but must be at most {LARGEST_POPULATION}.")
     require(restarts is None or restarts >= 0, f"restarts is {restarts}, but must be 0 or more, or None.")
     require(
         0 <= options.reevaluate <= popsize, f"reevaluate is {options.reevaluate}, but must lie between 0 and {popsize}."

@@ -123,10 +123,12 @@ class Worker:
         return [message for message in said if message.process == self.process.pid], is_over
 
     def how_it_ended(self) -> str:
-        self.process.join(SECONDS_TO_END)
-        if self.process.is_alive():
-            return "it closed its pipe"
-        return f"its process ended with {self.process.exitcode}"
+        # Not by `join` with a limit, which has none for a process that has closed its descriptors.
+        end = time.monotonic() + SECONDS_TO_END
+        while self.process.is_alive() and time.monotonic() < end:
+            time.sleep(0.01)
+        is_alive = self.process.is_alive()
+        return "it closed its pipe" if is_alive else f"its process ended with {self.process.exitcode}"
 
     def kill(self) -> None:
         pid = self.process.pid

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int, UInt32
 
 from lga.core.checks import require
 from lga.core.population import FAILED
-from lga.optimize.bounds import PRECISION, within_floats
+from lga.optimize.bounds import PRECISION, usual_arithmetic, within_floats
 from lga.optimize.options import Search
 from lga.optimize.programs import has_parents, key_words, num_parents
 from lga.optimize.records import best_elite, means, pruned, to_try_again, with_row, with_values
@@ -26,6 +26,7 @@ HOPELESS = 30.0
 ROUNDING = 1e-6
 
 
+@usual_arithmetic
 def open_generation(search: Search, state: SearchState) -> SearchState:
     """With solutions that wait for values; if there are such already, the same."""
     if state.pending.known.size:
@@ -55,6 +56,7 @@ def open_generation(search: Search, state: SearchState) -> SearchState:
     return replace(state, run=run, pending=pending)
 
 
+@usual_arithmetic
 def note(search: Search, state: SearchState, position: int, outcome: Outcome, final: bool = True) -> SearchState:
     """Counts one evaluation. What is not final, a failure with another try to come, still waits for a value."""
     pending, value = state.pending, search.sign * outcome.value
@@ -89,6 +91,7 @@ def give_up(state: SearchState, positions: list[int]) -> SearchState:
     return replace(state, pending=replace(state.pending, known=with_entry(state.pending.known, positions, True)))
 
 
+@usual_arithmetic
 def complete(search: Search, state: SearchState) -> SearchState:
     """Learns from a generation whose outcomes are all known."""
     pending, run, elites, best = state.pending, state.run, state.elites, state.best
@@ -179,6 +182,7 @@ def restarted(search: Search, state: SearchState) -> SearchState:
     return replace(state, restarts=state.restarts + 1, run=new_run())
 
 
+@usual_arithmetic
 def population(search: Search, state: SearchState) -> tuple[Float[np.ndarray, "e d"], Float[np.ndarray, " e"]]:
     """The parents of the current run and their values."""
     if not has_parents(state.run.algorithm):
@@ -192,6 +196,7 @@ def step_key(search: Search, state: SearchState, purpose: str) -> UInt32[np.ndar
     return key_words(search.options.seed, state.generation, purpose)
 
 
+@usual_arithmetic
 def positions_of(pending: Pending, rows: Float[np.ndarray, "m d"]) -> list[int]:
     """Where in the generation the given solutions are; equal ones are taken one after the other.
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lga.core.checks import require_known
-from lga.core.tree_io import write_atomically
+from lga.core.files import write_atomically
 
 DEFAULT_PRESET = "paper"
 

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from lga.algorithms.genetic import check_start
+from lga.algorithms.genetic import check_children, check_start
 from lga.core.checks import require, require_positive_integer
 from lga.core.interfaces import Algorithm
 from lga.core.population import Children, Progress, advance_progress, rank_failures_last, start_progress
@@ -51,6 +51,7 @@ def evolution_strategy(name: str, num_children: int) -> Algorithm:
         sigma: Float[Array, ""] | float,
     ) -> StrategyState:
         check_start(solutions, fitness, sigma)
+        require(solutions.shape[1] >= 1, f"solutions has shape {solutions.shape}, but {name} needs a dimension.")
         implementation = strategy(solutions.shape[1])
         settings = implementation.default_params.replace(std_init=jnp.asarray(sigma, solutions.dtype))
         state = implementation.init(key, jnp.mean(solutions, axis=0), settings)
@@ -69,6 +70,7 @@ def evolution_strategy(name: str, num_children: int) -> Algorithm:
             fitness.shape == (num_children,),
             f"fitness has shape {fitness.shape}, but must be ({num_children},): one value for each child.",
         )
+        check_children(children, (num_children, state.best_solution.shape[-1]))
         fitness = rank_failures_last(fitness)
         implementation = strategy(children.solutions.shape[1])
         told, _ = implementation.tell(key, children.solutions, fitness, state.strategy, state.settings)

@@ -12,8 +12,10 @@ from rich.table import Table
 
 from experiments.form import Outcome
 from lga.analysis import figures
+from lga.bench.statistics import mean_interval
 from lga.cli.devices import use_cores
 from lga.core.compile_cache import use_compilation_cache
+from lga.core.tree_io import digest, json_form
 from lga.meta.config import MetaConfig
 from lga.meta.run_directory import FINAL, read_metrics
 from lga.meta.train import train
@@ -27,7 +29,8 @@ class VariantsSettings:
     """What all runs share."""
     num_seeds: int = 2
     runs: Path = Path("runs/variants")
-    """Folder of the training runs; an interrupted one is gone on with, a finished one is not run again."""
+    """Folder of the training runs, which experiments may share; an interrupted one is gone on with, a finished one is
+    not run again."""
 
 
 def compare_variants(
@@ -40,27 +43,69 @@ def compare_variants(
     generations = np.asarray(report["meta_generations"])
     curves = {row["variant"]: (generations, np.mean(row["scores"], axis=0)) for row in report["rows"]}
     figures.validation_curves(curves, picture)
+    return Outcome(report, table_of(report, heading))
+
+
+def compare_panels(
+    variants: Variants, settings: VariantsSettings, picture: Path, heading: str, console: Console
+) -> Outcome:
+    """The same, drawn as the paper does: one panel for each function and network task, with intervals over runs."""
+    use_cores()
+    use_compilation_cache()
+    report = trained(variants, settings, console)
+    panels = {
+        panel: {row["variant"]: band(report["meta_generations"], row["panels"][panel]) for row in report["rows"]}
+        for panel in report["rows"][0]["panels"]
+    }
+    figures.learning_curves(panels, picture, across="meta-generation")
+    return Outcome(report, table_of(report, heading))
+
+
+def band(generations: list[int], scores: list[list[float]]) -> dict[str, list]:
+    """Mean over runs with Student's interval, at every validation."""
+    intervals = [mean_interval(np.asarray(values)) for values in zip(*scores, strict=True)]
+    mean, low, high = (list(ends) for ends in zip(*intervals, strict=True))
+    return {"generations": generations, "mean": mean, "low": low, "high": high}
+
+
+def table_of(report: dict[str, Any], heading: str) -> Table:
     table = Table(heading, "validation score at the end, each seed")
     for row in report["rows"]:
         table.add_row(row["variant"], ", ".join(f"{scores[-1]:.3f}" for scores in row["scores"]))
-    return Outcome(report, table)
+    return table
 
 
 def trained(variants: Variants, settings: VariantsSettings, console: Console) -> dict[str, Any]:
     jobs = [(name, seed) for seed in range(settings.num_seeds) for name in variants]
-    rows: dict[str, dict[str, Any]] = {name: {"variant": name, "scores": [], "per_scale": []} for name in variants}
+    rows: dict[str, dict[str, Any]] = {
+        name: {"variant": name, "scores": [], "per_scale": [], "panels": {}} for name in variants
+    }
     generations: list[int] = []
     for name, seed in track(jobs, description="trainings", console=console):
-        directory = settings.runs / f"{list(variants).index(name)}-{seed}"
+        training = replace(settings.training, seed=seed, **variants[name])
+        directory = settings.runs / digest({}, json_form(asdict(training)))[:16]
         if not (directory / FINAL).exists():
-            training = replace(settings.training, seed=seed, **variants[name])
             train(training, directory, resume=directory.exists())
-        metrics = [entry for entry in read_metrics(directory) if "validation" in entry]
-        rows[name]["scores"].append([entry["validation"]["score"] for entry in metrics])
-        rows[name]["per_scale"].append(metrics[-1]["validation"]["per_scale"])
-        generations = [entry["meta_generation"] for entry in metrics]
+        validations = {e["meta_generation"]: e["validation"] for e in read_metrics(directory) if "validation" in e}
+        rows[name]["scores"].append([one["score"] for one in validations.values()])
+        rows[name]["per_scale"].append(list(validations.values())[-1]["per_scale"])
+        for panel in panels_of(next(iter(validations.values()))):
+            curve = [panels_of(one)[panel] for one in validations.values()]
+            rows[name]["panels"].setdefault(panel, []).append(curve)
+        generations = list(validations)
+    for row in rows.values():
+        row["final"] = {panel: final_interval(curves) for panel, curves in row["panels"].items()}
     return {
         "config": {"training": asdict(settings.training), "num_seeds": settings.num_seeds},
         "meta_generations": generations,
         "rows": list(rows.values()),
     }
+
+
+def final_interval(curves: list[list[float]]) -> dict[str, float | None]:
+    return mean_interval(np.asarray([curve[-1] for curve in curves]))._asdict()
+
+
+def panels_of(validation: dict[str, Any]) -> dict[str, float]:
+    """What one validation says, function by function and task by task."""
+    return validation["per_function"] | validation.get("neuroevolution", {})

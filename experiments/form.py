@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from lga.core.checks import require_known
-from lga.core.tree_io import json_form, write_atomically
+from lga.core.files import write_atomically
+from lga.core.tree_io import json_form
 
 DEFAULT_PRESET = "paper"
 

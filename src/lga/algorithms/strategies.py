@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from lga.algorithms.genetic import check_start, parents_for
+from lga.algorithms.genetic import check_children, check_start, parents_for
 from lga.core.checks import require, require_positive_integer
 from lga.core.interfaces import Algorithm
 from lga.core.population import (
@@ -105,6 +105,7 @@ def from_evosax(
         sigma: Float[Array, ""] | float,
     ) -> StrategyState:
         check_start(solutions, fitness, sigma)
+        require(solutions.shape[1] >= 1, f"solutions has shape {solutions.shape}, but {name} needs a dimension.")
         implementation = strategy(solutions.shape[1])
         settings = implementation.default_params.replace(std_init=jnp.asarray(sigma, solutions.dtype))
         state = begin(implementation, key, solutions, fitness, settings)
@@ -125,6 +126,7 @@ def from_evosax(
             fitness.shape == (num_children,),
             f"fitness has shape {fitness.shape}, but must be ({num_children},): one value for each child.",
         )
+        check_children(children, (num_children, state.best_solution.shape[-1]))
         fitness = rank_failures_last(fitness)
         implementation = strategy(children.solutions.shape[1])
         told, _ = implementation.tell(key, children.solutions, fitness, state.strategy, state.settings)

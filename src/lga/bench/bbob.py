@@ -4,6 +4,7 @@ One tidy results file, a summary, and the paper's pictures: bar chart, ranks, ru
 """
 
 import csv
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -28,11 +29,13 @@ from lga.bench.methods import (
     SuitedPopulation,
     as_shipped,
     learned,
+    require_own_names,
 )
 from lga.bench.searches import Suite, evaluations_after, gap_cell
 from lga.bench.statistics import interval_text, mean_interval, ranking, runtime_profile
 from lga.bench.tuning import Tuned, tune
-from lga.core.tree_io import json_form, write_atomically
+from lga.core.files import write_atomically
+from lga.core.tree_io import json_form
 from lga.tasks import bbob, registry
 from lga.weights import Weights
 
@@ -99,9 +102,11 @@ def roster(protocol: BbobProtocol, weights: Sequence[Weights]) -> list[Method]:
 
 def compare_on_bbob(protocol: BbobProtocol, weights: Sequence[Weights], out: Path, console: Console) -> dict[str, Any]:
     """Runs whatever is missing, then writes runs.csv, summary.json and the figures into `out`."""
+    methods = roster(protocol, weights)
+    require_own_names(methods)
     measured = {
         method.name: tune_and_measure(protocol, method, out / "cells")
-        for method in track(roster(protocol, weights), description="methods", console=console)
+        for method in track(methods, description="methods", console=console)
     }
     write_runs(protocol, measured, out / "runs.csv")
     report = summary(protocol, measured)
@@ -127,15 +132,15 @@ def final_log_gaps(best_so_far: np.ndarray) -> np.ndarray:
 
 
 def write_runs(protocol: BbobProtocol, measured: dict[str, Measured], path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["method", "elite_ratio", "sigma0", "function", "instance", "seed", "gap"])
-        for name, (tuned, _, best) in measured.items():
-            for index in np.ndindex(best.shape[:-1]):
-                function, instance, seed = index
-                run = [protocol.functions[function], protocol.report_instances[instance], seed]
-                writer.writerow([name, *tuned.method.setting, *run, f"{best[index][-1]:.6g}"])
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(["method", "elite_ratio", "sigma0", "function", "instance", "seed", "gap"])
+    for name, (tuned, _, best) in measured.items():
+        for index in np.ndindex(best.shape[:-1]):
+            function, instance, seed = index
+            run = [protocol.functions[function], protocol.report_instances[instance], seed]
+            writer.writerow([name, *tuned.method.setting, *run, f"{best[index][-1]:.6g}"])
+    write_atomically(path, table.getvalue().encode())
 
 
 def summary(protocol: BbobProtocol, measured: dict[str, Measured]) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from rich.progress import track
 
 from lga.analysis import figures
 from lga.bench.cells import outcome
-from lga.bench.methods import HAND_DESIGNED, QUICK_BASELINES, Method, Size, as_shipped
+from lga.bench.methods import HAND_DESIGNED, QUICK_BASELINES, Method, Size, as_shipped, require_own_names
 from lga.bench.searches import Suite, evaluations_after, gap_cell
 from lga.bench.statistics import mean_interval
 from lga.bench.tuning import tune
-from lga.core.tree_io import write_atomically
+from lga.core.files import write_atomically
 from lga.tasks import bbob
 from lga.weights import resolve
 
@@ -63,6 +63,7 @@ def compare_budgets(grid: Grid, weights: str | Path, out: Path, console: Console
         # evosax's weights are others for long solutions.
         ours = as_shipped(resolve(weights, budget.num_dims))
         methods = [ours, *baselines(grid, budget)]
+        require_own_names(methods)
         curves[budget] = {method.name: best_curves(grid, budget, method, out / "cells") for method in methods}
     name = next(iter(curves[long]))
     report = {

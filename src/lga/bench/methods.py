@@ -152,6 +152,13 @@ def as_shipped(weights: Weights) -> Method:
     return learned(weights, tunes=())
 
 
+def require_own_names(methods: Sequence[Method]) -> None:
+    """A comparison tells methods apart by name: two of one name would be one row, with the figures of the second."""
+    names = [method.name for method in methods]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    require(not twice, f"two methods would both be shown as {', '.join(twice)}: rename a file of weights.")
+
+
 def methods_named(names: Sequence[str], num_dims: int) -> Iterator[Method]:
     """Hand-designed methods by name; evosax-lga, installed names and files of weights are learned ones.
 

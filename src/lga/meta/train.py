@@ -60,9 +60,9 @@ def _train(config, directory, writer, memory_gib, report) -> Theta:
     validate = validator(protocol, config.elite_ratio, config.balanced)
     validate_neuro = neuro_validator(config.validation_tasks, config.elite_ratio)
     fresh = as_saved(optimizer.init(jax.random.key(config.seed), space.start))
-    done, state, best = load_checkpoint(directory, fresh)
+    done, state, best = load_checkpoint(directory, fresh, config)
     if writer:
-        writer.forget_metrics_after(done)
+        writer.begin_after(done)
 
     def weights(state) -> Theta:
         return space.theta(jnp.asarray(np.asarray(optimizer.centre(state))))

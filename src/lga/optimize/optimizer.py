@@ -57,7 +57,9 @@ class Optimizer:
     def tell(self, solutions: Any, values: Any) -> None:
         """Values of solutions that were asked for, in any order, all of them or some."""
         rows = np.atleast_2d(np.asarray(solutions, float))
-        given = list(np.atleast_1d(np.asarray(values, object)))
+        # A masked value is no value: NumPy would show what lies under the mask.
+        hidden = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else False
+        given = list(np.atleast_1d(np.where(hidden, None, np.asarray(values, object))))
         num_dims = self.search.space.num_dims
         require(
             rows.shape[1] == num_dims and len(given) == rows.shape[0],

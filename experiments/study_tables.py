@@ -15,7 +15,7 @@ def ties(report: dict[str, Any]) -> str:
 
 
 def engines(report: dict[str, Any]) -> str:
-    rows = ([row["engine"], interval_text(row["mean_log10_gap"], 3)] for row in report["bbob"])
+    rows = ([row["engine"], interval_text(row["mean_log10_gap"], 3)] for row in report["rows"])
     return markdown_table(["engine", "mean log10 gap (95 %, over instances)"], rows)
 
 

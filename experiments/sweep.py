@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from experiments.form import Experiment, Outcome
-from experiments.variants import Variants, VariantsSettings, compare_panels
+from experiments.variants import Variants, VariantsSettings, compare_variants, draw_panels
 from lga.meta.config import MetaConfig
 
 # A function that training has and one that it never has, and the paper's two network tasks.
@@ -46,6 +46,6 @@ def training_study(name: str, shows: str, variants: Variants, heading: str) -> E
     """An experiment of the one form: variants of the paper's recipe."""
 
     def run(settings: VariantsSettings, out: Path, console: Console) -> Outcome:
-        return compare_panels(variants, settings, out / f"{name}.png", heading, console)
+        return compare_variants(variants, settings, out / f"{name}.png", heading, console, draw_panels)
 
     return Experiment(shows, {"smoke": SMOKE, "small": SMALL, "paper": PAPER}, run)

@@ -1,6 +1,6 @@
 """Trainings that differ in one thing at a time, side by side: what several experiments share."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -33,32 +33,39 @@ class VariantsSettings:
     not run again."""
 
 
-def compare_variants(
-    variants: Variants, settings: VariantsSettings, picture: Path, heading: str, console: Console
-) -> Outcome:
-    """Trains what is missing, each variant with each seed; draws their curves of validation."""
-    use_cores()
-    use_compilation_cache()
-    report = trained(variants, settings, console)
+def draw_scores(report: dict[str, Any], picture: Path) -> None:
+    """One curve for each variant: the validation score, averaged over seeds."""
     generations = np.asarray(report["meta_generations"])
     curves = {row["variant"]: (generations, np.mean(row["scores"], axis=0)) for row in report["rows"]}
     figures.validation_curves(curves, picture)
-    return Outcome(report, table_of(report, heading))
 
 
-def compare_panels(
-    variants: Variants, settings: VariantsSettings, picture: Path, heading: str, console: Console
-) -> Outcome:
-    """The same, drawn as the paper does: one panel for each function and network task, with intervals over runs."""
-    use_cores()
-    use_compilation_cache()
-    report = trained(variants, settings, console)
+def draw_panels(report: dict[str, Any], picture: Path) -> None:
+    """As the paper does: one panel for each function and network task, with intervals over runs."""
     panels = {
         panel: {row["variant"]: band(report["meta_generations"], row["panels"][panel]) for row in report["rows"]}
         for panel in report["rows"][0]["panels"]
     }
     figures.learning_curves(panels, picture, across="meta-generation")
-    return Outcome(report, table_of(report, heading))
+
+
+def compare_variants(
+    variants: Variants,
+    settings: VariantsSettings,
+    picture: Path,
+    heading: str,
+    console: Console,
+    draw: Callable[[dict[str, Any], Path], None] = draw_scores,
+) -> Outcome:
+    """Trains what is missing, each variant with each seed; draws their curves of validation."""
+    use_cores()
+    use_compilation_cache()
+    report = trained(variants, settings, console)
+    draw(report, picture)
+    table = Table(heading, "validation score at the end, each seed")
+    for row in report["rows"]:
+        table.add_row(row["variant"], ", ".join(f"{scores[-1]:.3f}" for scores in row["scores"]))
+    return Outcome(report, table)
 
 
 def band(generations: list[int], scores: list[list[float]]) -> dict[str, list]:
@@ -66,13 +73,6 @@ def band(generations: list[int], scores: list[list[float]]) -> dict[str, list]:
     intervals = [mean_interval(np.asarray(values)) for values in zip(*scores, strict=True)]
     mean, low, high = (list(ends) for ends in zip(*intervals, strict=True))
     return {"generations": generations, "mean": mean, "low": low, "high": high}
-
-
-def table_of(report: dict[str, Any], heading: str) -> Table:
-    table = Table(heading, "validation score at the end, each seed")
-    for row in report["rows"]:
-        table.add_row(row["variant"], ", ".join(f"{scores[-1]:.3f}" for scores in row["scores"]))
-    return table
 
 
 def trained(variants: Variants, settings: VariantsSettings, console: Console) -> dict[str, Any]:

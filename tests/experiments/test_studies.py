@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from experiments import bbob_detail, distillation, generalization, robustness, ties, transfer, variants
+from experiments import bbob_detail, distillation, engines, generalization, robustness, ties, transfer, variants
 from experiments.__main__ import find
 from experiments.bbob_detail import functions_won
 from experiments.form import carry_out
@@ -35,6 +35,7 @@ PICTURES = {
     "robustness": ["robustness_pendulum.png"],
     "distillation": ["distillation.png"],
     "ties": [],
+    "engines": [],
     "gesmr": [],
 }
 RENDERERS = {"generalization": "budgets", "bbob_detail": "bbob_wins"}
@@ -43,7 +44,7 @@ RENDERERS = {"generalization": "budgets", "bbob_detail": "bbob_wins"}
 @pytest.fixture
 def no_compilation_cache(monkeypatch):
     # Caches are set before JAX starts, and here it runs already.
-    for module in (bbob_detail, distillation, generalization, robustness, ties, transfer, variants):
+    for module in (bbob_detail, distillation, engines, generalization, robustness, transfer, variants):
         monkeypatch.setattr(module, "use_compilation_cache", lambda: None)
     monkeypatch.setattr(variants, "use_cores", lambda: None)
 

@@ -351,7 +351,24 @@ def neuro(report: dict[str, Any]) -> str:
     return f"{settings.strip()}\n\n{table}"
 
 
+def attack(report: dict[str, Any]) -> str:
+    counts = report["counts"]
+    kills = ", ".join(f"{name} {number:,}" for name, number in counts["kills"].items())
+    refused = sum(number for name, number in counts["mutations"].items() if name.endswith(", refused"))
+    formats = len({name.rpartition(", ")[0] for name in counts["mutations"]})
+    rows = [
+        ["faults injected, all counted as what they were", f"{report['total_faults']:,} of {len(counts['faults'])} kinds"],
+        ["in as many searches", ", ".join(f"{name} {number:,}" for name, number in counts["searches"].items())],
+        ["kills", f"{report['total_kills']:,} ({kills})"],
+        ["resumed to the same bits", f"{report['total_resumed']:,} pieces of work, {report['orphans']} processes left behind"],
+        ["changed files", f"{report['total_mutations']:,} of {formats} formats, {refused:,} of them refused"],
+        ["promises broken", str(report["broken_promises"])],
+    ]
+    return markdown_table(["attack", "count"], rows)
+
+
 RENDERERS: dict[str, Callable[[Any], str]] = {
+    "attack": attack,
     "quickstart": quickstart,
     "generation": generation,
     "meta_training": meta_training,

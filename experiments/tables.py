@@ -353,16 +353,19 @@ def neuro(report: dict[str, Any]) -> str:
 
 def attack(report: dict[str, Any]) -> str:
     counts = report["counts"]
-    kills = ", ".join(f"{name} {number:,}" for name, number in counts["kills"].items())
+
+    def listed(name: str) -> str:
+        return ", ".join(f"{kind} {number:,}" for kind, number in counts[name].items())
+
     refused = sum(number for name, number in counts["mutations"].items() if name.endswith(", refused"))
     formats = len({name.rpartition(", ")[0] for name in counts["mutations"]})
     rows = [
-        ["faults injected, all counted as what they were", f"{report['total_faults']:,} of {len(counts['faults'])} kinds"],
-        ["in as many searches", ", ".join(f"{name} {number:,}" for name, number in counts["searches"].items())],
-        ["kills", f"{report['total_kills']:,} ({kills})"],
-        ["resumed to the same bits", f"{report['total_resumed']:,} pieces of work, {report['orphans']} processes left behind"],
+        ["faults injected and counted", f"{report['total_faults']:,} of {len(counts['faults'])} kinds"],
+        ["searches with them", listed("searches")],
+        ["kills", f"{report['total_kills']:,} ({listed('kills')})"],
+        ["killed and resumed until done, to the same bits", f"{report['total_resumed']:,} pieces of work"],
         ["changed files", f"{report['total_mutations']:,} of {formats} formats, {refused:,} of them refused"],
-        ["promises broken", str(report["broken_promises"])],
+        ["promises broken", f"{report['total_broken']:,}"],
     ]
     return markdown_table(["attack", "count"], rows)
 

@@ -1,4 +1,4 @@
-"""Objectives that fail in every way there is, evaluated in every way there is; and the proof that nothing was miscounted.
+"""Objectives that fail in every way there is, evaluated in every way there is, and the proof that all was counted.
 
 Each call is written down by the objective itself before it does anything. The checker replays this record: as many
 calls as were counted, failures by kind, and a reported best that is the best of all values that were returned.

@@ -22,8 +22,8 @@ OUTCOMES = {
     "trained": ["run/best.safetensors", "run/final.safetensors", "run/checkpoint.safetensors"],
     "compared": ["run/digits.json"],
 }
-# What a piece of work writes on its way, by which it is seen to get on, and how often until it has. A search first tries
-# whether its checkpoint can be written.
+# What a piece of work writes on its way, and how often, until it is seen to have got on. A search first tries whether
+# its checkpoint can be written.
 SIGNS = {"trained": ("run/checkpoint.safetensors", 1), "compared": ("run/cells", 1)}
 SIGN_OF_A_SEARCH = ("run", 2)
 

@@ -4,11 +4,13 @@ import random
 import resource
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from attack.faults import DEADLY, EVALUATORS, HARMLESS, Case, attack, command_case
 from attack.killer import OUTCOMES, killed_until_done, left_behind, lives, outcome
 from attack.mutations import bombarded, formats
-from hypothesis import given, settings
-from hypothesis import strategies as st
+
 
 @st.composite
 def cases(draw, evaluators=EVALUATORS[:3], faults=tuple(HARMLESS), budget=300):

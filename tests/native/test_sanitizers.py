@@ -53,7 +53,9 @@ def test_handlers_that_are_given_wrong_shapes_read_and_write_nothing_beyond_them
     sources = [library.FOLDER / name for name in HANDLERS]
     built = compiled(["-shared", "-fPIC", *about], [*sources, *objects], tmp_path / "kernels.so")
     runtime = [
-        subprocess.run([COMPILER, f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
+        subprocess.run(
+            [COMPILER, f"-print-file-name={name}"], capture_output=True, text=True, check=True
+        ).stdout.strip()
         for name in ("libasan.so", "libubsan.so", "libstdc++.so")
     ]
     environment = {
@@ -63,7 +65,7 @@ def test_handlers_that_are_given_wrong_shapes_read_and_write_nothing_beyond_them
         "LGA_TESTED_LIBRARY": str(built),
         "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "cache"),
     }
-    tests = [str(Path(__file__).with_name("test_shapes.py")), "-k", "handlers", "-n", "0", "-q", "-p", "no:cacheprovider"]
+    tests = [str(Path(__file__).with_name("test_shapes.py")), "-k", "handlers", "-n", "0", "-q"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *tests], capture_output=True, text=True, env=os.environ | environment
     )

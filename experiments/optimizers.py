@@ -44,7 +44,7 @@ class OptimizersSettings:
     """From as many dimensions on searches are long, and there are fewer of them."""
     large_instances: tuple[int, ...] = (16, 17)
     nevergrad_dims: tuple[int, ...] = (5, 10, 20)
-    nevergrad_instances: tuple[tuple[int, ...], ...] = ((16, 17, 18), (16,))
+    nevergrad_instances: tuple[tuple[int, ...], ...] = ((16, 17), (16,))
     """For each budget. nevergrad itself takes about ten milliseconds per evaluation."""
     nevergrad_evaluations: int = 10_000
     """Longer searches are left out."""

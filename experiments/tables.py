@@ -348,7 +348,27 @@ def neuro(report: dict[str, Any]) -> str:
     return f"{settings.strip()}\n\n{table}"
 
 
+def attack(report: dict[str, Any]) -> str:
+    counts = report["counts"]
+
+    def listed(name: str) -> str:
+        return ", ".join(f"{kind} {number:,}" for kind, number in counts[name].items())
+
+    refused = sum(number for name, number in counts["mutations"].items() if name.endswith(", refused"))
+    formats = len({name.rpartition(", ")[0] for name in counts["mutations"]})
+    rows = [
+        ["faults injected and counted", f"{report['total_faults']:,} of {len(counts['faults'])} kinds"],
+        ["searches with them", listed("searches")],
+        ["kills", f"{report['total_kills']:,} ({listed('kills')})"],
+        ["killed and resumed until done, to the same bits", f"{report['total_resumed']:,} pieces of work"],
+        ["changed files", f"{report['total_mutations']:,} of {formats} formats, {refused:,} of them refused"],
+        ["promises broken", f"{report['total_broken']:,}"],
+    ]
+    return markdown_table(["attack", "count"], rows)
+
+
 RENDERERS: dict[str, Callable[[Any], str]] = {
+    "attack": attack,
     "quickstart": quickstart,
     "generation": generation,
     "meta_training": meta_training,

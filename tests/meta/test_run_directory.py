@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from lga.core.tree_io import TreeFileError
-from lga.meta.run_directory import CHECKPOINT, CONFIG, METRICS, RunDirectory, load_checkpoint, read_metrics, saved_config
+from lga.meta.run_directory import (
+    CHECKPOINT,
+    CONFIG,
+    METRICS,
+    RunDirectory,
+    load_checkpoint,
+    read_metrics,
+    saved_config,
+)
 from lga.meta.train import train
 from meta.tiny import TINY
 

@@ -5,7 +5,6 @@ import resource
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -57,7 +56,11 @@ def test_commands_and_what_they_start_end_with_the_parent():
     command = f"{sys.executable} -S -c '{program}' {{x}}"
     words = ["--bounds", "x=-5:5", "--workers", "2", "--max-evaluations", "8", "--no-progress"]
     parent = subprocess.Popen([sys.executable, "-m", "lga", "minimize", "--command", command, *words])
-    wait_until(lambda: sum("-S" in words and "sleep" in words[-3] for words in descendants(parent.pid).values()) == 8, 120.0)
+
+    def running() -> int:
+        return sum("-S" in words and "sleep" in words[-3] for words in descendants(parent.pid).values())
+
+    wait_until(lambda: running() == 8, 120.0)
     killed_with_its_family(parent)
 
 
@@ -74,7 +77,8 @@ def test_workers_end_even_if_their_guard_is_killed_before(tmp_path):
 
 def test_the_end_of_what_a_command_writes_is_kept_and_no_more():
     program = f"import sys; sys.stdout.write('7 ' * {100 * MOST_OUTPUT}); sys.stderr.write('8' * {100 * MOST_OUTPUT})"
-    command = Command(f"{sys.executable} -S -c \"{program}; print('cost', {{x}})\"", [Variable("x", 0.0, 1.0, False, False)])
+    variable = Variable("x", 0.0, 1.0, False, False)
+    command = Command(f"{sys.executable} -S -c \"{program}; print('cost', {{x}})\"", [variable])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert command(np.array([0.25])) == 0.25
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 10_000  # kilobytes; it wrote 20,000
@@ -106,5 +110,5 @@ def test_a_finished_search_leaves_no_process_and_no_descriptor(tmp_path):
         "    assert os.listdir('.') == ['script.py'], os.listdir('.')\n"
     )
     (tmp_path / "script.py").write_text(code)
-    subprocess.run([sys.executable, "script.py"], cwd=tmp_path, check=True, env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"})
-    assert Path(tmp_path / "script.py").exists()
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    subprocess.run([sys.executable, "script.py"], cwd=tmp_path, check=True, env=environment)

@@ -167,16 +167,11 @@ def test_a_script_without_a_main_guard_is_told_so(tmp_path):
     assert "if __name__ == '__main__':" in ended.stderr.splitlines()[-1]
 
 
-def slow_and_recorded(x, folder):
-    (folder / str(os.getpid())).touch()
-    time.sleep(30.0)
-
-
 def test_workers_end_with_their_parent(tmp_path):
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from functools import partial; from pathlib import Path\n"
-        "from test_workers import slow_and_recorded\n"
+        "from faulty import slow_and_recorded\n"
         "from lga.optimize.processes import ProcessPool\n"
         "if __name__ == '__main__':\n"
         "    pool = ProcessPool(partial(slow_and_recorded, folder=Path(sys.argv[2])), 2)\n"

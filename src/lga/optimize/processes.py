@@ -111,7 +111,7 @@ class Worker:
 
     def heard(self) -> tuple[list[Message], bool]:
         """All that it has said since, and whether that was its last word."""
-        # Asked first: what a dead process has said is in the pipe. One that the objective has forked may hold that open.
+        # Asked first: what a dead process has said is in the pipe, which one that it has forked may hold open.
         is_over = not self.process.is_alive()
         said: list[Message] = []
         try:

@@ -21,7 +21,7 @@ UNSIGNED_BYTES = 8  # third byte of an IDX file's magic number: the type of its 
 SPLIT_PARTS = 5
 DOWNLOAD_SECONDS = 60
 MOST_BYTES = 64 * 2**20
-"""More than any of the files has, packed or not: what is checked by its hash must be read before, but not without end."""
+"""More than any of the files has, packed or not: before its hash is known, a file is read, but not without end."""
 
 
 class Images(NamedTuple):
@@ -173,7 +173,9 @@ def start_of(path: Path) -> bytes:
 
 def download(source: Source, name: str, path: Path) -> bytes:
     url = f"{source.mirror}/{name}"
-    require(url.startswith("https://"), f"{url} is not fetched, because nobody vouches for it: it must begin with https.")
+    require(
+        url.startswith("https://"), f"{url} is not fetched, because nobody vouches for it: it must begin with https."
+    )
     try:
         with urlopen(url, timeout=DOWNLOAD_SECONDS) as response:
             require(response.geturl().startswith("https://"), f"{url} leads to {response.geturl()}: not https.")

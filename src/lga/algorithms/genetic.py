@@ -186,9 +186,10 @@ def check_start(
         solutions.ndim == 2 and solutions.shape[0] >= 1,
         f"solutions has shape {solutions.shape}, but must be [number of solutions, dimensions].",
     )
+    given = solutions.shape[:1] if fitness is None else fitness.shape
     require(
-        fitness is None or fitness.shape == solutions.shape[:1],
-        f"fitness has shape {np.shape(fitness)}, but must be ({solutions.shape[0]},): one value for each solution.",
+        given == solutions.shape[:1],
+        f"fitness has shape {given}, but must be ({solutions.shape[0]},): one value for each solution.",
     )
     require(
         jnp.issubdtype(solutions.dtype, jnp.floating),

@@ -15,15 +15,12 @@ from typing import Any
 from rich.console import Console
 
 from experiments.form import Experiment, Outcome
+from experiments.markdown import markdown_table
+from experiments.study_tables import STUDIES
 from lga.bench import neuro as neuro_report
 from lga.bench.statistics import interval_text
 
 BLOCK = re.compile(r"(<!-- begin (?P<name>\w+) (?P<file>\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
-
-
-def markdown_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    lines = [header, ["---" for _ in header], *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def quickstart(report: dict[str, Any]) -> str:
@@ -393,6 +390,7 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "noise_differences": noise_differences,
     "noise_models": noise_models,
     "neuro": neuro,
+    **STUDIES,
 }
 
 

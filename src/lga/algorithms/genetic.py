@@ -18,6 +18,7 @@ from lga.core.population import (
     Children,
     Progress,
     advance_progress,
+    initial_fitness,
     newborn,
     rank_failures_last,
     start_progress,
@@ -70,22 +71,22 @@ def genetic_algorithm(
     def init(
         key: Key[Array, ""],
         solutions: Float[Array, "n d"],
-        fitness: Float[Array, " n"],
+        fitness: Float[Array, " n"] | None,
         sigma: Float[Array, ""] | float,
     ) -> GeneticState:
         check_start(solutions, fitness, sigma)
-        fitness = rank_failures_last(fitness)
+        known = initial_fitness(solutions, fitness)
         sigma = jnp.asarray(sigma, solutions.dtype)
         # The best of the given solutions; fewer than the archive holds are repeated.
-        founders = jnp.argsort(fitness)[jnp.arange(num_parents) % fitness.shape[0]]
+        founders = jnp.argsort(known)[jnp.arange(num_parents) % known.shape[0]]
         parents = Archive(
             solutions=solutions[founders],
-            fitness=fitness[founders],
+            fitness=known[founders],
             sigma=jnp.full(num_parents, sigma),
             age=jnp.zeros(num_parents, jnp.int32),
         )
         itself = num_children + jnp.arange(num_parents, dtype=jnp.int32)
-        progress = start_progress(solutions, fitness)
+        progress = start_progress(solutions, None if fitness is None else known)
         return GeneticState(parents, rate.init(sigma), shape.init(solutions), itself, progress)
 
     def ask(key: Key[Array, ""], state: GeneticState) -> tuple[Children, GeneticState]:
@@ -178,14 +179,16 @@ def finite_rate(proposed: Float[Array, " n"], inherited: Float[Array, " n"]) -> 
     return within_floats(jnp.where(jnp.isfinite(proposed), proposed, inherited))
 
 
-def check_start(solutions: Float[Array, "n d"], fitness: Float[Array, " n"], sigma: Float[Array, ""] | float) -> None:
+def check_start(
+    solutions: Float[Array, "n d"], fitness: Float[Array, " n"] | None, sigma: Float[Array, ""] | float
+) -> None:
     require(
         solutions.ndim == 2 and solutions.shape[0] >= 1,
         f"solutions has shape {solutions.shape}, but must be [number of solutions, dimensions].",
     )
     require(
-        fitness.shape == solutions.shape[:1],
-        f"fitness has shape {fitness.shape}, but must be ({solutions.shape[0]},): one value for each solution.",
+        fitness is None or fitness.shape == solutions.shape[:1],
+        f"fitness has shape {np.shape(fitness)}, but must be ({solutions.shape[0]},): one value for each solution.",
     )
     require(
         jnp.issubdtype(solutions.dtype, jnp.floating),

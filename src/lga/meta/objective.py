@@ -60,7 +60,7 @@ def candidate_verdicts(
     ) -> Float[Array, " c"]:
         key_start, key_first, key_search = jax.random.split(jax.random.wrap_key_data(trial.key_data), 3)
         start = uniform_start(key_start, num_children, trial.task.x_opt.shape[-1])
-        _, fitness = bbob.observe(key_first, trial.task, start)
+        fitness = bbob.observe(key_first, trial.task, start)[1] if config.evaluate_start else None
 
         def observe(key: Key[Array, ""], solutions: Float[Array, "n d"]):
             gaps, noisy = bbob.observe(key, trial.task, solutions)

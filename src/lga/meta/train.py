@@ -51,7 +51,12 @@ def _train(config, directory, writer, memory_gib, report) -> Theta:
     chunk = candidates_at_once(config, memory_gib)
     step = meta_step(config, optimizer, member_mesh(config, chunk), chunk)
     validation_scales = tuple(map(parse_scale, config.validation_scales))
-    protocol = ValidationProtocol(config.functions, validation_scales, sigma0=config.validation_sigma0)
+    protocol = ValidationProtocol(
+        config.validation_functions or config.functions,
+        validation_scales,
+        sigma0=config.validation_sigma0,
+        evaluate_start=config.evaluate_start,
+    )
     validate = validator(protocol, config.elite_ratio, config.balanced)
     validate_neuro = neuro_validator(config.validation_tasks, config.elite_ratio)
     fresh = as_saved(optimizer.init(jax.random.key(config.seed), space.start))

@@ -5,11 +5,11 @@ with. A promise that is broken is counted, with what was seen.
 """
 
 import argparse
+import fcntl
 import json
 import logging
 import os
 import random
-import resource
 import shutil
 import tempfile
 import time
@@ -41,22 +41,25 @@ KINDS = ("faults", "searches", "kills", "resumed", "mutations", "broken")
 
 
 class Report:
-    """Counts that survive the end of the process."""
+    """Counts in a file, to which several processes may add."""
 
     def __init__(self, path: Path):
         self.path = path
-        self.counts = {name: Counter() for name in KINDS}
-        if path.exists():
-            for name, found in json.loads(path.read_text())["counts"].items():
-                self.counts[name] = Counter(found)
+        self.counts = self.read()
+
+    def read(self) -> dict[str, Counter[str]]:
+        found = json.loads(self.path.read_text())["counts"] if self.path.exists() else {}
+        return {name: Counter(found.get(name, {})) for name in KINDS}
 
     def add(self, name: str, found: Counter[str]) -> None:
-        self.counts[name] += found
-        totals = {f"total_{name}": counter.total() for name, counter in self.counts.items()}
-        megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        content = {name: dict(sorted(counter.items())) for name, counter in self.counts.items()}
-        report = totals | {"largest_memory_mb": megabytes, "counts": content}
-        write_atomically(self.path, (json.dumps(report, indent=1) + "\n").encode())
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.path.parent / ".lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.counts = self.read()
+            self.counts[name] += found
+            totals = {f"total_{name}": counter.total() for name, counter in self.counts.items()}
+            content = {name: dict(sorted(counter.items())) for name, counter in self.counts.items()}
+            write_atomically(self.path, (json.dumps(totals | {"counts": content}, indent=1) + "\n").encode())
 
     @contextmanager
     def kept(self, promise: str) -> Iterator[None]:
@@ -131,7 +134,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lga-attack-") as name:
         folder = Path(name)
         mutations(report, given.mutations, folder)
-        kills(report, given.kills, folder, folder / "cache")
+        # Compiled programs are kept: to compile them again is no part of the attack.
+        kills(report, given.kills, folder, Path(tempfile.gettempdir()) / f"lga-tests-{os.getuid()}")
         faults(report, given.faults, folder)
 
 

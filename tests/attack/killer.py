@@ -75,12 +75,14 @@ def killed_until_done(maker: Lives, piece: str, folder: Path, dice: random.Rando
     kills = 0
     while True:
         pid = maker.begin(piece, folder)
-        # Half of the kills come at any moment of the start, the others soon after something was written.
-        if dice.random() < 0.5:
+        # Most kills come at any moment of the start, the others soon after something was written.
+        if dice.random() < 0.3:
             sign, writes = SIGNS.get(piece, SIGN_OF_A_SEARCH)
             for _ in range(writes):
                 wait_for_progress(folder / sign, pid)
-        time.sleep(dice.uniform(0.0, longest))
+            time.sleep(dice.uniform(0.0, longest))
+        else:
+            time.sleep(dice.uniform(0.0, 10 * longest))
         family = list(descendants(pid))
         if is_alive(pid):
             os.kill(pid, signal.SIGKILL)

@@ -65,7 +65,17 @@ def trained(folder: Path) -> None:
     training.SECONDS_BETWEEN_CHECKPOINTS = 0.05
     small = ["--preset", "smoke", "--family", "sphere", "--noise", "none", "--dims", "2", "3", "--num-children", "8"]
     small += ["--num-generations", "10", "10", "--meta-population", "16", "--num-tasks", "8", "--validate-every", "20"]
-    small += ["--meta-generations", "40", "--devices", "1", "--out", str(folder / "run")]
+    small += ["--learned", "rate", "--search-space", "weights", "--optimizer", "snes", "--averaging", "0"]
+    small += [
+        "--validation-scales",
+        "2x8x5",
+        "--meta-generations",
+        "40",
+        "--devices",
+        "1",
+        "--out",
+        str(folder / "run"),
+    ]
     is_begun = (folder / "run" / "config.json").exists()
     train_command.main(["--resume", str(folder / "run"), "--devices", "1"] if is_begun else small)
 

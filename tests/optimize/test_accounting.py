@@ -89,11 +89,12 @@ def test_no_ledger_is_left_behind(tmp_path, monkeypatch):
 
 def test_after_the_time_is_over_an_executor_begins_nothing_more(tmp_path):
     with ProcessPoolExecutor(1, get_context("spawn")) as executor:
-        executor.submit(sphere, np.zeros(3)).result()
         objective = partial(counted, log=tmp_path / "log", seconds=0.4)
-        result = lga.minimize(objective, BOX, workers=executor, max_seconds=1.0, popsize=8, seed=0)
+        executor.submit(objective, np.zeros(3)).result()
+        result = lga.minimize(objective, BOX, workers=executor, max_seconds=3.0, popsize=8, seed=0)
     assert result.message.startswith("the time is used up")
-    assert result.nfev <= (tmp_path / "log").stat().st_size <= result.nfev + 1
+    calls = (tmp_path / "log").stat().st_size - 1
+    assert result.nfev <= calls <= result.nfev + 1
 
 
 def test_a_target_that_is_met_in_the_last_part_of_a_generation_is_met():

@@ -5,65 +5,78 @@ import io
 import os
 import subprocess
 import sys
+from pathlib import Path
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from faulty import assert_same, failures_of, sphere
 
 import lga
 from lga.cli.minimize import main
-from lga.core.compile_cache import use_compilation_cache
 from lga.core.tree_io import load_leaves
-from lga.optimize.progress import ProgressLine
 from lga.optimize.worker import MOST_TEXT
 
 BOX = [(-5.0, 5.0)] * 3
 SMALL = {"popsize": 8, "seed": 0, "max_evaluations": 40}
 
 
-def test_numbers_of_any_kind_are_taken_and_saved(tmp_path):
-    odd = {
-        "popsize": np.int32(8),
-        "seed": np.uint64(0),
-        "max_evaluations": 4e1,
-        "max_seconds": np.float32(600.0),
-        "target": jnp.asarray(-1.0),
-        "patience": np.int64(100),
-        "restarts": np.int8(3),
-        "reevaluate": np.uint8(0),
-        "workers": np.int64(1),
-        "vectorized": np.bool_(False),
-        "progress": np.bool_(False),
-        "x0": jnp.zeros(3),
-        "sigma0": np.float32(1.0),
-        "integrality": np.array([True, False, False]),
-    }
-    plain = SMALL | {"target": -1.0, "patience": 100, "restarts": 3, "x0": [0.0] * 3, "sigma0": 1.0}
-    plain |= {"integrality": [True, False, False]}
-    saved = lga.minimize(sphere, BOX, checkpoint=tmp_path / "run", **odd)
-    assert_same(saved, lga.minimize(sphere, BOX, **plain))
-    assert lga.Optimizer.load(tmp_path / "run").evaluations == 40
+# In tests beartype refuses such arguments before we do, so this runs as it does for users: without it.
+ODD_NUMBERS = """
+import sys
+import jax.numpy as jnp, numpy as np
+import lga
+from faulty import assert_same, sphere
+
+BOX = [(-5.0, 5.0)] * 3
+odd = {
+    "popsize": np.int32(8),
+    "seed": np.uint64(0),
+    "max_evaluations": 4e1,
+    "max_seconds": np.float32(600.0),
+    "target": jnp.asarray(-1.0),
+    "patience": np.int64(100),
+    "restarts": np.int8(3),
+    "reevaluate": np.uint8(0),
+    "workers": np.int64(1),
+    "vectorized": np.bool_(False),
+    "progress": np.bool_(False),
+    "x0": jnp.zeros(3),
+    "sigma0": np.float32(1.0),
+    "integrality": np.array([True, False, False]),
+}
+plain = {"popsize": 8, "seed": 0, "max_evaluations": 40, "target": -1.0, "patience": 100, "restarts": 3}
+plain |= {"x0": [0.0] * 3, "sigma0": 1.0, "integrality": [True, False, False]}
+saved = lga.minimize(sphere, BOX, checkpoint=sys.argv[1], **odd)
+assert_same(saved, lga.minimize(sphere, BOX, **plain))
+assert lga.Optimizer.load(sys.argv[1]).evaluations == 40
+
+def never(x):
+    raise SystemError("it was called")
+
+refused = [
+    ({"max_evaluations": 10.5}, "max_evaluations is 10.5, but must be a whole number"),
+    ({"max_evaluations": float("inf")}, "max_evaluations is inf, but must be a whole number"),
+    ({"popsize": 8.5}, "popsize is 8.5, but must be a whole number"),
+    ({"popsize": "8"}, "popsize is '8', but must be a whole number"),
+    ({"popsize": 10**9}, "popsize is 1000000000, but must be at most"),
+    ({"target": "low"}, "target is 'low', but must be a number"),
+    ({"target": float("nan")}, "target is NaN"),
+    ({"max_seconds": np.zeros(2)}, "max_seconds is array([0., 0.]), but must be a number"),
+    ({"jit": "yes"}, "jit is 'yes', but must be True or False"),
+    ({"workers": 1.5}, "workers is 1.5, but must be a whole number"),
+]
+for options, complaint in refused:
+    try:
+        lga.minimize(never, BOX, **options)
+        sys.exit(f"{options} was taken")
+    except ValueError as error:
+        assert complaint in str(error), error
+"""
 
 
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        ({"max_evaluations": 10.5}, "max_evaluations is 10.5, but must be a whole number"),
-        ({"max_evaluations": float("inf")}, "max_evaluations is inf, but must be a whole number"),
-        ({"popsize": 8.5}, "popsize is 8.5, but must be a whole number"),
-        ({"popsize": "8"}, "popsize is '8', but must be a whole number"),
-        ({"popsize": 10**9}, "popsize is 1000000000, but must be at most"),
-        ({"target": "low"}, "target is 'low', but must be a number"),
-        ({"target": float("nan")}, "target is NaN"),
-        ({"max_seconds": np.zeros(2)}, "max_seconds is array.*, but must be a number"),
-        ({"jit": "yes"}, "jit is 'yes', but must be True or False"),
-        ({"workers": 1.5}, "workers is 1.5, but must be a whole number"),
-    ],
-)
-def test_other_numbers_are_refused_before_the_first_call(options, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        lga.minimize(lambda x: pytest.fail("it was called"), BOX, **SMALL | options)
+def test_numbers_of_any_kind_are_taken_and_saved_and_others_are_refused_before_the_first_call(tmp_path):
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    subprocess.run([sys.executable, "-c", ODD_NUMBERS, str(tmp_path / "run")], check=True, env=environment)
 
 
 def test_a_relative_checkpoint_stays_where_it_was_when_the_objective_moves(tmp_path, monkeypatch):
@@ -166,23 +179,18 @@ def test_a_search_survives_that_nobody_reads_its_progress(stream, monkeypatch):
     assert lga.minimize(sphere, BOX, progress=True, **SMALL).nfev == 40
 
 
-def test_progress_goes_to_the_given_stream():
-    stream = io.StringIO()
-    ProgressLine(stream)(lga.minimize(sphere, BOX, **SMALL), 40, is_last=True)
-    assert "40 of 40" in stream.getvalue()
-
-
 @pytest.mark.parametrize("algorithm", ["lga", "samr_ga"])
 def test_what_numpy_was_told_of_exceptions_changes_nothing_but_for_the_objective(algorithm):
     seen = set()
 
     def objective(x):
         seen.add(np.geterr()["divide"])
-        return sphere(x)
+        return sphere(np.clip(x, -5.0, 5.0))
 
     bounds = [(1e-300, 1e300), (-1e308, 1e308), (-5.0, 5.0)]
     arguments = {"log_scale": [True, False, False], "algorithm": algorithm, "reevaluate": 2} | SMALL
-    usual = lga.minimize(sphere, bounds, **arguments)
+    usual = lga.minimize(objective, bounds, **arguments)
+    seen.clear()
     with np.errstate(all="raise"):
         strict = lga.minimize(objective, bounds, **arguments)
     assert_same(strict, usual)
@@ -200,10 +208,3 @@ def test_users_without_a_home_and_a_name_have_no_cache_and_a_search(tmp_path):
     )
     without = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME", "LGA_DATA")}
     subprocess.run([sys.executable, "-c", code], env=without, check=True, cwd=tmp_path)
-
-
-def test_no_home_is_no_cache(monkeypatch):
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr("pathlib.Path.home", lambda: (_ for _ in ()).throw(RuntimeError("no home")))
-    monkeypatch.setattr("lga.core.compile_cache.jax.config.jax_compilation_cache_dir", None, raising=False)
-    use_compilation_cache()

@@ -204,6 +204,8 @@ def check_children(children: Children, shape: tuple[int, int]) -> None:
     for name, expected in (("solutions", shape), ("sigma", shape[:1]), ("parent_index", shape[:1])):
         given = getattr(children, name).shape
         require(given == expected, f"children.{name} has shape {given}, but must be {expected}, as asked for.")
+    noise = shape if children.noise is None else children.noise.shape
+    require(noise == shape, f"children.noise has shape {noise}, but must be {shape}, as asked for.")
 
 
 def parents_for(elite_ratio: float, num_children: int) -> int:

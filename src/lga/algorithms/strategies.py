@@ -106,7 +106,7 @@ def from_evosax(
         sigma: Float[Array, ""] | float,
     ) -> StrategyState:
         check_start(solutions, fitness, sigma)
-        require(solutions.shape[1] >= 1, f"solutions has shape {solutions.shape}, but {name} needs a dimension.")
+        require(solutions.shape[1] >= 1, f"solutions has shape {solutions.shape}, but evosax needs a dimension.")
         implementation = strategy(solutions.shape[1])
         settings = implementation.default_params.replace(std_init=jnp.asarray(sigma, solutions.dtype))
         state = begin(implementation, key, solutions, fitness, settings)

@@ -57,9 +57,9 @@ class Optimizer:
     def tell(self, solutions: Any, values: Any) -> None:
         """Values of solutions that were asked for, in any order, all of them or some."""
         rows = np.atleast_2d(np.asarray(solutions, float))
-        # A masked value is no value: NumPy would show what lies under the mask.
-        hidden = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else False
-        given = list(np.atleast_1d(np.where(hidden, None, np.asarray(values, object))))
+        # A masked value is None in a list; in an array NumPy would show what lies under the mask.
+        plain = values.tolist() if isinstance(values, np.ma.MaskedArray) else values
+        given = list(np.atleast_1d(np.asarray(plain, object)))
         num_dims = self.search.space.num_dims
         require(
             rows.shape[1] == num_dims and len(given) == rows.shape[0],

@@ -137,7 +137,7 @@ def plain_numbers(options: SearchOptions) -> dict[str, Any]:
     """Numbers of NumPy and JAX, and whole ones that are written as 1e3, as Python's own: files hold no others."""
     found = {}
     for name, kind in KINDS.items():
-        value = getattr(options, name)
+        value: Any = getattr(options, name)
         if value is None or (name == "workers" and not isinstance(value, Number)):
             continue
         is_number = np.ndim(value) == 0 and not isinstance(value, str | bytes)

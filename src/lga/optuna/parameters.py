@@ -48,8 +48,10 @@ def value_of(distribution: BaseDistribution, x: Sequence[float]) -> Any:
         place = round(x[0]) if len(x) == 1 else int(np.argmax(x))
         return distribution.choices[place]
     assert isinstance(distribution, FloatDistribution | IntDistribution)
-    in_steps = not distribution.log and distribution.step is not None
-    number = distribution.low + distribution.step * round(x[0]) if in_steps else x[0]
+    if distribution.log or distribution.step is None:
+        number = x[0]
+    else:
+        number = distribution.low + distribution.step * round(x[0])
     kind = int if isinstance(distribution, IntDistribution) else float
     return kind(min(max(number, distribution.low), distribution.high))
 

@@ -47,6 +47,8 @@ class SearchOptions:
     algorithm: str = DEFAULT_ALGORITHM
     weights: Any = None
     restarts: int | None = None
+    x_init: Any = None
+    y_init: Any = None
 
 
 # These may change from call to call without making it another search.
@@ -107,6 +109,9 @@ def make_search(options: SearchOptions) -> Search:
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if options.seed is None else int(options.seed)
     require(0 <= seed < 2**64, f"seed is {seed}, but must lie between 0 and 2**64 - 1.")
     check_evaluation(options)
+    require(
+        (options.x_init is None) == (options.y_init is None), "x_init and y_init belong together: points and values."
+    )
     complete = replace(
         options,
         bounds=np.stack([space.low, space.high], axis=1).tolist(),
@@ -117,6 +122,8 @@ def make_search(options: SearchOptions) -> Search:
         popsize=popsize,
         seed=seed,
         reevaluate=int(options.reevaluate),
+        x_init=None if options.x_init is None else np.atleast_2d(np.asarray(options.x_init, float)).tolist(),
+        y_init=None if options.y_init is None else np.atleast_1d(np.asarray(options.y_init, float)).tolist(),
         **checked_limits(options, num_dims),
     )
     return Search(complete, space, weights)

@@ -1,0 +1,96 @@
+"""What a search plays against: proposals in, values out, for all seeds of one task at once.
+
+Points lie in the unit box, values are regrets: 1 minus the normalized accuracy.
+"""
+
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from lga.tasks.hpob import NUM_INITIAL, NUM_SEEDS, Pool, Range
+from lga.tasks.hpob.surrogates import Predict, surrogate
+
+Points = Float[np.ndarray, "seeds n d"]
+Values = Float[np.ndarray, "seeds n"]
+
+
+class Game(Protocol):
+    """`initial` and `initial_values` are what a search is given; `play` costs an evaluation for each point."""
+
+    initial: Points
+    initial_values: Values
+
+    def play(self, points: Points) -> tuple[Points, Values]:
+        """Where each point was evaluated, and its value."""
+        ...
+
+    def anywhere(self, draw: np.random.Generator, number: int) -> Points:
+        """Random points for each seed."""
+        ...
+
+
+class PoolGame:
+    """The discrete version: a point stands for the nearest configuration that was not evaluated yet."""
+
+    def __init__(self, pool: Pool):
+        self.rows = np.asarray(pool.features, np.float64)
+        self.half_squares = 0.5 * np.sum(self.rows**2, axis=1)
+        self.regrets = 1.0 - pool.range.normalized(pool.accuracy)
+        chosen = initial_rows_of(pool)
+        self.initial, self.initial_values = self.rows[chosen], self.regrets[chosen]
+        self.taken: Bool[np.ndarray, "seeds rows"] = np.zeros((len(chosen), len(self.rows)), bool)
+        np.put_along_axis(self.taken, chosen, True, axis=1)
+
+    def play(self, points: Points) -> tuple[Points, Values]:
+        num_seeds, number, num_dims = points.shape
+        # Half the squared distance, without the point's own square, which is the same for all rows.
+        far = self.half_squares - points.reshape(-1, num_dims) @ self.rows.T
+        far = far.reshape(num_seeds, number, -1)
+        chosen = np.zeros((num_seeds, number), np.int64)
+        for seed, position in np.ndindex(num_seeds, number):
+            away = far[seed, position]
+            away[self.taken[seed]] = np.inf
+            chosen[seed, position] = row = int(np.argmin(away))
+            # A pool that is used up gives its last rows again; its best one is known by then.
+            self.taken[seed, row] = True
+        return self.rows[chosen], self.regrets[chosen]
+
+    def anywhere(self, draw: np.random.Generator, number: int) -> Points:
+        """Random configurations of the pool, not random points: a pool is not uniform."""
+        return np.stack([self.rows[draw.permutation(np.flatnonzero(~taken))[:number]] for taken in self.taken])
+
+
+class SurrogateGame:
+    """The continuous version: a model of the pool tells the value of any point. The initial points are real."""
+
+    def __init__(self, pool: Pool, folder: Path):
+        assert pool.surrogate_range is not None
+        self.predict: Predict = surrogate(pool, folder)
+        self.range: Range = pool.surrogate_range
+        chosen = initial_rows_of(pool)
+        self.initial = np.asarray(pool.features, np.float64)[chosen]
+        self.initial_values = 1.0 - self.range.normalized(pool.accuracy[chosen])
+
+    def play(self, points: Points) -> tuple[Points, Values]:
+        values = self.predict(points.reshape(-1, points.shape[-1])).reshape(points.shape[:-1])
+        return points, 1.0 - self.range.normalized(values)
+
+    def anywhere(self, draw: np.random.Generator, number: int) -> Points:
+        return draw.uniform(size=(len(self.initial), number, self.initial.shape[-1]))
+
+
+def initial_rows_of(pool: Pool) -> Int[np.ndarray, "seeds 5"]:
+    """HPO-B's, or for pools without any, as many random ones, always the same."""
+    if pool.initial is not None:
+        return pool.initial
+    draw = np.random.default_rng([NUM_INITIAL, *pool.name.encode()])
+    return np.stack([draw.choice(len(pool.accuracy), NUM_INITIAL, replace=False) for _ in range(NUM_SEEDS)])
+
+
+def incumbents(initial_values: Values, values: Any, num_trials: int) -> Float[np.ndarray, "seeds t"]:
+    """The best normalized accuracy after the initial points, and after each trial."""
+    start = np.min(initial_values, axis=1, keepdims=True)
+    every = np.concatenate([start, np.asarray(values)[:, :num_trials]], axis=1)
+    return 1.0 - np.minimum.accumulate(every, axis=1)

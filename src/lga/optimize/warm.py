@@ -1,0 +1,105 @@
+"""Points that a search did not ask for: values that are known before it starts, or found elsewhere while it runs.
+
+They cost no evaluation. Before the first generation they are the archive that a search starts from; later the better
+ones take the places of the worst parents. A shape starts with the spread of the better half of them.
+"""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Float
+
+from lga.core.checks import require
+from lga.operators.screening import remember
+from lga.operators.shape import Memory
+from lga.optimize.bounds import PRECISION, Space
+from lga.optimize.programs import has_parents
+from lga.optimize.state import Best, Known, SearchState, no_points
+
+
+def checked_points(space: Space, x: Any, y: Any) -> tuple[Float[np.ndarray, "k d"], Float[np.ndarray, " k"]]:
+    """Points and values as people give them; values that are not finite teach nothing, and are left out."""
+    rows, values = np.atleast_2d(np.asarray(x, float)), np.atleast_1d(np.asarray(y, float))
+    require(
+        rows.ndim == 2 and rows.shape[1] == space.num_dims and values.shape == rows.shape[:1],
+        f"x_init has shape {rows.shape} and y_init {values.shape}, but there must be one value for each point of "
+        f"{space.num_dims} variables.",
+    )
+    inside = np.all((rows >= space.low) & (rows <= space.high), axis=1)
+    require(bool(np.all(inside)), f"point {int(np.argmin(inside))} of those given lies outside of the bounds.")
+    finite = np.isfinite(values)
+    return rows[finite], values[finite]
+
+
+def with_known(space: Space, state: SearchState, rows: np.ndarray, values: np.ndarray) -> SearchState:
+    """The state that knows some more points, whose values are to be minimised. The best so far may be one of them."""
+    if not len(values):
+        return state
+    coordinates = np.stack([space.encode(row) for row in rows]).astype(PRECISION)
+    known = Known(
+        np.concatenate([state.known.coordinates, coordinates]), np.concatenate([state.known.values, values])
+    )
+    place = int(np.argmin(values))
+    best = state.best
+    if values[place] < best.value:
+        best = Best(float(values[place]), rows[place].copy(), 1, state.generation, -1)
+    return replace(state, known=known, best=best)
+
+
+def taken_in(state: SearchState, run: Any, reference: float, scale: float) -> tuple[Any, Known]:
+    """The run after its worst parents have made way for known points that are better; what was known is learned."""
+    known, algorithm = state.known, run.algorithm
+    if not known.values.size:
+        return run, known
+    nothing = no_points(known.coordinates.shape[1])
+    if not has_parents(algorithm):
+        return run, nothing
+    parents, values = algorithm.parents, np.concatenate([run.parent_values, known.values])
+    count = len(run.parent_values)
+    kept = np.sort(np.argsort(np.where(np.isfinite(values), values, math.inf), kind="stable")[:count])
+    newcomers = np.concatenate([np.arange(count) * 0, np.ones(len(known.values), int)])[kept] == 1
+    solutions = np.concatenate([parents.solutions, known.coordinates])[kept]
+    # A newcomer brings no rate of its own: it has that of the best parent.
+    rate = parents.sigma[int(np.argmin(np.where(np.isfinite(run.parent_values), run.parent_values, math.inf)))]
+    sigma = np.where(newcomers, rate, np.concatenate([parents.sigma, np.full(len(known.values), rate)])[kept])
+    age = np.where(newcomers, 0, np.concatenate([parents.age, np.zeros(len(known.values), parents.age.dtype)])[kept])
+    fitness = (values[kept] - reference) * scale
+    algorithm = replace(
+        algorithm,
+        parents=replace(
+            parents,
+            solutions=solutions,
+            fitness=np.where(np.isfinite(fitness), fitness, parents.fitness.max()).astype(PRECISION),
+            sigma=sigma.astype(parents.sigma.dtype),
+            age=age.astype(parents.age.dtype),
+        ),
+        past=remembered(algorithm.past, known),
+    )
+    return replace(run, algorithm=algorithm, parent_values=values[kept]), nothing
+
+
+def remembered(past: Any, known: Known) -> Any:
+    """What screening remembers, with the known points."""
+    if not jax.tree.leaves(past):
+        return past
+    with jax.enable_x64(True):
+        return jax.device_get(remember(past, known.coordinates, known.values))
+
+
+def with_shape_of(algorithm: Any, known: Known) -> Any:
+    """A shape that starts as wide along each variable as the better half of the known points is, the more so the more
+    of them there are."""
+    memory = getattr(algorithm, "shape_memory", None)
+    if not isinstance(memory, Memory) or len(known.values) < 4:
+        return algorithm
+    better = known.coordinates[np.argsort(known.values, kind="stable")[: len(known.values) // 2]]
+    num_points, num_dims = better.shape
+    spread = np.maximum(better.std(axis=0), 1e-3)
+    belief = num_points / (num_points + num_dims)
+    scales = np.exp(belief * (np.log(spread) - np.log(spread).mean()))
+    scales = scales / np.sqrt(np.mean(scales**2))
+    stretch = np.diag(scales) if memory.stretch.ndim == 2 else scales
+    return replace(algorithm, shape_memory=replace(memory, stretch=stretch.astype(memory.stretch.dtype)))

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from experiments.form import Experiment, Outcome
 from lga.bench import neuro as neuro_report
+from lga.bench.hpob import report as hpob_report
 from lga.bench.statistics import interval_text
 
 BLOCK = re.compile(r"(<!-- begin (?P<name>\w+) (?P<file>\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -351,6 +352,14 @@ def neuro(report: dict[str, Any]) -> str:
     return f"{settings.strip()}\n\n{table}"
 
 
+def hpob(report: dict[str, Any]) -> str:
+    return markdown_table(hpob_report.table_header(report), hpob_report.table_rows(report))
+
+
+def hpob_spaces(report: dict[str, Any]) -> str:
+    return markdown_table(hpob_report.space_header(report), hpob_report.space_rows(report))
+
+
 RENDERERS: dict[str, Callable[[Any], str]] = {
     "quickstart": quickstart,
     "generation": generation,
@@ -373,6 +382,8 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "noise_differences": noise_differences,
     "noise_models": noise_models,
     "neuro": neuro,
+    "hpob": hpob,
+    "hpob_spaces": hpob_spaces,
 }
 
 

@@ -28,7 +28,7 @@ def told(optimizer, generations):
     return optimizer
 
 
-@pytest.mark.parametrize("algorithm", ["lga", "samr_ga", "sep_cma_es"])
+@pytest.mark.parametrize("algorithm", ["lga", "samr_ga", "random_search"])
 def test_known_points_are_the_first_population_and_cost_nothing(algorithm):
     x, y = known_points()
     result = lga.minimize(bowl, BOX, x_init=x, y_init=y, max_evaluations=8, popsize=8, seed=1, algorithm=algorithm)

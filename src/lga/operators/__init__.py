@@ -11,6 +11,8 @@ from lga.operators.mutation_rate import (
     self_adaptive_rate,
 )
 from lga.operators.sampling import attention_sampling, uniform_sampling
+from lga.operators.scatter import scattered
+from lga.operators.screening import attention_screening
 from lga.operators.selection import attention_selection, truncation_selection
 from lga.operators.shape import isotropic, matrix, separable
 
@@ -20,6 +22,7 @@ __all__ = [
     "attention_crossover",
     "attention_rate",
     "attention_sampling",
+    "attention_screening",
     "attention_selection",
     "fixed_rate",
     "fold",
@@ -30,6 +33,7 @@ __all__ = [
     "no_crossover",
     "no_mutation",
     "one_fifth_rule",
+    "scattered",
     "self_adaptive_rate",
     "separable",
     "truncation_selection",

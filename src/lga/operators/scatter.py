@@ -6,6 +6,7 @@ differs in all.
 """
 
 import math
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -57,3 +58,6 @@ def scattered(folded: ScatterTheta) -> MutationShape:
 
 def along(pair: Float[Array, "2"], num_dims: int) -> Float[Array, ""]:
     return pair[0] + pair[1] * math.log(num_dims / 10.0)
+
+
+SCATTERINGS: dict[str, Callable[..., MutationShape]] = {"scattered": scattered}

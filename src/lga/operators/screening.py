@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from lga.core.box import to_unit
 from lga.core.interfaces import Screening
@@ -49,9 +49,7 @@ class Past:
     count: Int[Array, "*batch"]
 
 
-def attention_screening(
-    folded: ScreenTheta, num_candidates: int = CANDIDATES, capacity: int = CAPACITY
-) -> Screening:
+def attention_screening(folded: ScreenTheta, num_candidates: int = CANDIDATES, capacity: int = CAPACITY) -> Screening:
     """The candidates of best promise, one after the other: each that is chosen makes its neighbourhood less unknown."""
 
     def init(solutions: Float[Array, "n d"], fitness: Float[Array, " n"]) -> Past:
@@ -87,17 +85,18 @@ def attention_screening(
 
 
 def remember(past: Past, solutions: Float[Array, "n d"], fitness: Float[Array, " n"]) -> Past:
-    capacity = past.fitness.shape[0]
-    slots = (past.count + jnp.arange(fitness.shape[0])) % capacity
+    capacity, number = past.fitness.shape[0], fitness.shape[0]
+    latest = max(number - capacity, 0)
+    slots = (past.count + jnp.arange(latest, number)) % capacity
     return Past(
-        places=past.places.at[slots].set(to_unit(solutions)),
-        fitness=past.fitness.at[slots].set(rank_failures_last(fitness)),
-        count=past.count + fitness.shape[0],
+        places=past.places.at[slots].set(to_unit(solutions[latest:])),
+        fitness=past.fitness.at[slots].set(rank_failures_last(fitness[latest:])),
+        count=past.count + number,
     )
 
 
 def promise_of_ranks(
-    fitness: Float[Array, " c"], known: Float[Array, " c"], number: Float[Array, ""]
+    fitness: Float[Array, " c"], known: Bool[Array, " c"], number: Float[Array, ""]
 ) -> Float[Array, " c"]:
     """Ranks from 0, the best, to 1; equals share theirs."""
     below = (fitness[None, :] < fitness[:, None]) & known[None, :]
@@ -110,7 +109,7 @@ def relevance(
     folded: ScreenTheta,
     places: Float[Array, "c d"],
     worth: Float[Array, " c"],
-    known: Float[Array, " c"],
+    known: Bool[Array, " c"],
     number: Float[Array, ""],
 ) -> Float[Array, " d"]:
     """What distances along each variable are multiplied by: more where solutions that differ in it differ in rank."""
@@ -119,7 +118,8 @@ def relevance(
 
     def centred_gaps(values: Float[Array, "c *k"]) -> Float[Array, "s c *k"]:
         gaps = jnp.abs(jnp.stack([values - jnp.roll(values, shift, axis=0) for shift in SHIFTS]))
-        return gaps - jnp.tensordot(weight, gaps, 2)
+        mean = jnp.tensordot(weight, gaps, 2)
+        return gaps - jnp.broadcast_to(mean, gaps.shape)
 
     apart, differ = centred_gaps(places), centred_gaps(worth)
     together = jnp.tensordot(weight * differ, apart, 2)
@@ -135,7 +135,7 @@ def nearness(
     places: Float[Array, "k d"], others: Float[Array, "c d"], scales: Float[Array, " d"]
 ) -> Float[Array, "k c"]:
     """exp(-distance^2 / 2), with distances in units of 1 / scales."""
-    near, far = places * scales, others * scales
+    near, far = places * scales[None, :], others * scales[None, :]
     squares = jnp.sum(near**2, axis=1)[:, None] + jnp.sum(far**2, axis=1)[None, :]
     return jnp.exp(-0.5 * jnp.maximum(squares - 2.0 * jnp.matmul(near, far.T, precision="highest"), 0.0))
 

@@ -99,6 +99,11 @@ def make_search(options: SearchOptions) -> Search:
     is_learned = options.algorithm in LEARNED
     require(options.weights is None or is_learned, f"weights are given, but {options.algorithm} has none.")
     weights = resolve(options.weights, num_dims) if is_learned else None
+    require(
+        weights is None or not weights.needs_box or bool(np.all(space.uniform)),
+        f"weights is {'' if weights is None else weights.name!r}, which search in a box: each variable needs two finite "
+        "bounds, and no sigma0.",
+    )
     own_size = FIRST_SIZE if weights is None else weights.population(num_dims)
     popsize, restarts = own_size if options.popsize is None else int(options.popsize), options.restarts
     require(popsize >= SMALLEST_POPULATION, f"popsize is {popsize}, but must be at least {SMALLEST_POPULATION}.")

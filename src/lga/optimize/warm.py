@@ -13,11 +13,12 @@ import numpy as np
 from jaxtyping import Float
 
 from lga.core.checks import require
+from lga.core.tree_io import leaf_name, named_leaves
 from lga.operators.screening import remember
 from lga.operators.shape import Memory
 from lga.optimize.bounds import PRECISION, Space
 from lga.optimize.programs import has_parents
-from lga.optimize.state import Best, Known, SearchState, no_points
+from lga.optimize.state import Best, Known, Run, SearchState, no_points
 
 
 def checked_points(space: Space, x: Any, y: Any) -> tuple[Float[np.ndarray, "k d"], Float[np.ndarray, " k"]]:
@@ -39,9 +40,7 @@ def with_known(space: Space, state: SearchState, rows: np.ndarray, values: np.nd
     if not len(values):
         return state
     coordinates = np.stack([space.encode(row) for row in rows]).astype(PRECISION)
-    known = Known(
-        np.concatenate([state.known.coordinates, coordinates]), np.concatenate([state.known.values, values])
-    )
+    known = Known(np.concatenate([state.known.coordinates, coordinates]), np.concatenate([state.known.values, values]))
     place = int(np.argmin(values))
     best = state.best
     if values[place] < best.value:
@@ -49,7 +48,7 @@ def with_known(space: Space, state: SearchState, rows: np.ndarray, values: np.nd
     return replace(state, known=known, best=best)
 
 
-def taken_in(state: SearchState, run: Any, reference: float, scale: float) -> tuple[Any, Known]:
+def taken_in(state: SearchState, run: Run, reference: float, scale: float) -> tuple[Run, Known]:
     """The run after its worst parents have made way for known points that are better; what was known is learned."""
     known, algorithm = state.known, run.algorithm
     if not known.values.size:
@@ -58,35 +57,33 @@ def taken_in(state: SearchState, run: Any, reference: float, scale: float) -> tu
     if not has_parents(algorithm):
         return run, nothing
     parents, values = algorithm.parents, np.concatenate([run.parent_values, known.values])
-    count = len(run.parent_values)
-    kept = np.sort(np.argsort(np.where(np.isfinite(values), values, math.inf), kind="stable")[:count])
-    newcomers = np.concatenate([np.arange(count) * 0, np.ones(len(known.values), int)])[kept] == 1
-    solutions = np.concatenate([parents.solutions, known.coordinates])[kept]
-    # A newcomer brings no rate of its own: it has that of the best parent.
-    rate = parents.sigma[int(np.argmin(np.where(np.isfinite(run.parent_values), run.parent_values, math.inf)))]
-    sigma = np.where(newcomers, rate, np.concatenate([parents.sigma, np.full(len(known.values), rate)])[kept])
-    age = np.where(newcomers, 0, np.concatenate([parents.age, np.zeros(len(known.values), parents.age.dtype)])[kept])
+    order = np.argsort(np.where(np.isfinite(values), values, math.inf), kind="stable")
+    kept = np.sort(order[: len(run.parent_values)])
     fitness = (values[kept] - reference) * scale
-    algorithm = replace(
-        algorithm,
-        parents=replace(
-            parents,
-            solutions=solutions,
-            fitness=np.where(np.isfinite(fitness), fitness, parents.fitness.max()).astype(PRECISION),
-            sigma=sigma.astype(parents.sigma.dtype),
-            age=age.astype(parents.age.dtype),
-        ),
-        past=remembered(algorithm.past, known),
-    )
+    number, best = len(known.values), int(np.argmin(run.parent_values))
+    changes = {
+        "solutions": np.concatenate([parents.solutions, known.coordinates])[kept],
+        "fitness": np.where(np.isfinite(fitness), fitness, np.max(parents.fitness)),
+        # A newcomer brings no rate of its own: it has that of the best parent.
+        "sigma": np.concatenate([parents.sigma, np.full(number, parents.sigma[best])])[kept],
+        "age": np.concatenate([parents.age, np.zeros(number)])[kept],
+    }
+    algorithm = with_leaves(algorithm, {f"parents.{name}": leaf for name, leaf in changes.items()})
+    if jax.tree.leaves(algorithm.past):
+        with jax.enable_x64(True):
+            past = jax.device_get(remember(algorithm.past, known.coordinates, known.values))
+        algorithm = with_leaves(algorithm, {f"past.{name}": leaf for name, leaf in named_leaves(past).items()})
     return replace(run, algorithm=algorithm, parent_values=values[kept]), nothing
 
 
-def remembered(past: Any, known: Known) -> Any:
-    """What screening remembers, with the known points."""
-    if not jax.tree.leaves(past):
-        return past
-    with jax.enable_x64(True):
-        return jax.device_get(remember(past, known.coordinates, known.values))
+def with_leaves(tree: Any, changes: dict[str, np.ndarray]) -> Any:
+    """The tree of host arrays with some leaves replaced, by name; their types stay."""
+
+    def changed(path: Any, leaf: Any) -> Any:
+        new = changes.get(leaf_name(path))
+        return leaf if new is None else np.asarray(new, np.asarray(leaf).dtype)
+
+    return jax.tree_util.tree_map_with_path(changed, tree)
 
 
 def with_shape_of(algorithm: Any, known: Known) -> Any:
@@ -102,4 +99,4 @@ def with_shape_of(algorithm: Any, known: Known) -> Any:
     scales = np.exp(belief * (np.log(spread) - np.log(spread).mean()))
     scales = scales / np.sqrt(np.mean(scales**2))
     stretch = np.diag(scales) if memory.stretch.ndim == 2 else scales
-    return replace(algorithm, shape_memory=replace(memory, stretch=stretch.astype(memory.stretch.dtype)))
+    return with_leaves(algorithm, {"shape_memory.stretch": stretch})

@@ -10,7 +10,7 @@ import math
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Float, Key
 
 from lga.core.box import to_unit
 from lga.core.random import standard_normal
@@ -103,7 +103,8 @@ def valleys(key: Key[Array, ""], num_dims: int) -> tuple[Float[Array, " d"], ...
 
 def ripples(key: Key[Array, ""], weight: Float[Array, " d"]) -> tuple[Float[Array, "w d"], Array, Array]:
     key_waves, key_frequency, key_phases, key_heights, key_share = jax.random.split(key, 5)
-    waves = jax.random.normal(key_waves, (NUM_WAVES, weight.shape[0])) * weight * one_of(key_frequency, FREQUENCIES)
+    directions = jax.random.normal(key_waves, (NUM_WAVES, weight.shape[0]))
+    waves = directions * weight[None, :] * one_of(key_frequency, FREQUENCIES)
     phases = jax.random.uniform(key_phases, (NUM_WAVES,), maxval=2.0 * math.pi)
     # Valleys of the variables that matter have a deviation of about a quarter.
     size = 0.25 * one_of(key_share, WAVE_SHARES) * jnp.sqrt(2.0 / NUM_WAVES)
@@ -123,13 +124,15 @@ def one_of(key: Key[Array, ""], values: tuple[float, ...]) -> Float[Array, ""]:
 
 def landscape(task: TuningTask, points: Float[Array, "n d"]) -> Float[Array, " n"]:
     """Undisturbed values at points of the unit box."""
-    stepped = jnp.round(points * task.levels) / jnp.maximum(task.levels, 1.0)
-    bent = jnp.where(task.levels > 0.0, stepped, points) ** task.power
-    away = jnp.maximum(jnp.abs(bent - task.centre) - task.radius, 0.0)
-    # The root of zero has no slope, and nobody asks for one: but its power must be defined.
-    valley = jnp.sum(task.weight * away**task.exponent, axis=1) / jnp.maximum(jnp.sqrt(jnp.sum(task.weight**2)), 1e-6)
-    wave = jnp.cos(jnp.matmul(bent, task.waves.T, precision="highest") + task.phases) @ task.heights
-    fallen = jnp.sum(bent * task.cliff, axis=1) > task.edge
+    # Rows of points meet one number for each variable.
+    levels, centre, radius = task.levels[None, :], task.centre[None, :], task.radius[None, :]
+    stepped = jnp.where(levels > 0.0, jnp.round(points * levels) / jnp.maximum(levels, 1.0), points)
+    bent = stepped ** task.power[None, :]
+    away = jnp.maximum(jnp.abs(bent - centre) - radius, 0.0) ** task.exponent[None, :]
+    valley = jnp.matmul(away, task.weight, precision="highest") / jnp.maximum(jnp.linalg.norm(task.weight), 1e-6)
+    angles = jnp.matmul(bent, task.waves.T, precision="highest") + task.phases[None, :]
+    wave = jnp.matmul(jnp.cos(angles), task.heights, precision="highest")
+    fallen = jnp.matmul(bent, task.cliff, precision="highest") > task.edge
     return valley + wave + jnp.where(fallen, task.drop, 0.0)
 
 

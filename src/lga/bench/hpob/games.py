@@ -26,8 +26,8 @@ class Game(Protocol):
         """Where each point was evaluated, and its value."""
         ...
 
-    def anywhere(self, draw: np.random.Generator, number: int) -> Points:
-        """Random points for each seed."""
+    def random_values(self, draw: np.random.Generator, number: int) -> Values:
+        """Of as many random points for each seed. Nothing is played."""
         ...
 
 
@@ -57,9 +57,11 @@ class PoolGame:
             self.taken[seed, row] = True
         return self.rows[chosen], self.regrets[chosen]
 
-    def anywhere(self, draw: np.random.Generator, number: int) -> Points:
-        """Random configurations of the pool, not random points: a pool is not uniform."""
-        return np.stack([self.rows[draw.permutation(np.flatnonzero(~taken))[:number]] for taken in self.taken])
+    def random_values(self, draw: np.random.Generator, number: int) -> Values:
+        """Of random configurations of the pool, not of what random points stand for: a pool is not uniform."""
+        left = [draw.permutation(np.flatnonzero(~taken))[:number] for taken in self.taken]
+        # Where a pool has fewer, its best one is among them.
+        return np.stack([np.pad(self.regrets[rows], (0, number - len(rows)), mode="edge") for rows in left])
 
 
 class SurrogateGame:
@@ -77,8 +79,8 @@ class SurrogateGame:
         values = self.predict(points.reshape(-1, points.shape[-1])).reshape(points.shape[:-1])
         return points, 1.0 - self.range.normalized(values)
 
-    def anywhere(self, draw: np.random.Generator, number: int) -> Points:
-        return draw.uniform(size=(len(self.initial), number, self.initial.shape[-1]))
+    def random_values(self, draw: np.random.Generator, number: int) -> Values:
+        return self.play(draw.uniform(size=(len(self.initial), number, self.initial.shape[-1])))[1]
 
 
 def initial_rows_of(pool: Pool) -> Int[np.ndarray, "seeds 5"]:

@@ -118,7 +118,10 @@ def nevergrad_ngopt(start: Start) -> Peer:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import nevergrad
+        from nevergrad.optimization import metamodel
 
+        # nevergrad 1.0 turns an array of one element into a float, which NumPy no longer does by itself.
+        metamodel.float = lambda value: np.asarray(value, float).item()  # pyright: ignore[reportAttributeAccessIssue]
         box = nevergrad.p.Array(init=np.full(start.num_dims, 0.5)).set_bounds(0.0, 1.0)
         box.random_state.seed(start.seed)
         optimizer = nevergrad.optimizers.NGOpt(box, budget=start.num_trials + len(start.values))
@@ -146,7 +149,7 @@ def smac(start: Start) -> Peer:
 
     logging.getLogger("smac").setLevel(logging.ERROR)
     columns = [f"x{i:02d}" for i in range(start.num_dims)]
-    space = ConfigSpace.ConfigurationSpace({name: (0.0, 1.0) for name in columns}, seed=start.seed)
+    space = ConfigSpace.ConfigurationSpace(dict.fromkeys(columns, (0.0, 1.0)), seed=start.seed)
     scenario = package.Scenario(
         space, deterministic=True, n_trials=start.num_trials + len(start.values), seed=start.seed, output_directory=None
     )

@@ -93,22 +93,54 @@ def figures_of(pools: Sequence[Pool], values: np.ndarray) -> dict[str, Any]:
     }
 
 
+def table_header(report: dict[str, Any]) -> list[str]:
+    return [
+        "method",
+        "N, rho, sigma0",
+        f"incumbent (95 %, over {report['num_tasks']} tasks)",
+        f"without {report['num_narrow']} narrow tasks",
+        "mean regret",
+        f"{report['first']} minus it (95 %)",
+        "mean rank",
+    ]
+
+
+def table_rows(report: dict[str, Any]) -> list[list[str]]:
+    """The best first."""
+
+    def row(found: dict[str, Any]) -> list[str]:
+        own = [f"{found[name]:g}" for name in ("num_children", "elite_ratio", "sigma0") if name in found]
+        is_first = found["method"] == report["first"]
+        return [
+            found["method"] + (" (published)" if "published" in found else ""),
+            ", ".join(own),
+            interval_text(found["incumbent"], 4),
+            f"{found['without_narrow']['mean']:.4f}" if found["without_narrow"] else "",
+            f"{found['regret']:.4f}",
+            interval_text(found["first_minus_this"], 4, signed=True)
+            if "first_minus_this" in found and not is_first
+            else "",
+            f"{found['mean_rank']:.1f}" if "mean_rank" in found else "",
+        ]
+
+    return [row(found) for found in sorted(report["rows"], key=lambda found: -found["incumbent"]["mean"])]
+
+
 def summary_table(report: dict[str, Any]) -> Table:
-    tasks = f"incumbent (95 %, over {report['num_tasks']} tasks)"
-    table = Table(
-        "method", "N", "rho", "sigma0", tasks, "without narrow tasks", f"{report['first']} minus it", "mean rank"
-    )
-    for row in sorted(report["rows"], key=lambda row: -row["incumbent"]["mean"]):
-        own = [f"{row[name]:g}" if name in row else "" for name in ("num_children", "elite_ratio", "sigma0")]
-        table.add_row(
-            row["method"] + (" (published)" if "published" in row else ""),
-            *own,
-            interval_text(row["incumbent"], 4),
-            interval_text(row["without_narrow"], 4) if row["without_narrow"] else "",
-            interval_text(row["first_minus_this"], 4, signed=True) if "first_minus_this" in row else "",
-            f"{row['mean_rank']:.2f}" if "mean_rank" in row else "",
-        )
+    table = Table(*table_header(report))
+    for row in table_rows(report):
+        table.add_row(*row)
     return table
+
+
+def space_header(report: dict[str, Any]) -> list[str]:
+    return ["method", *report["rows"][0]["per_space"]]
+
+
+def space_rows(report: dict[str, Any]) -> list[list[str]]:
+    """The mean incumbent of each search space."""
+    ordered = sorted(report["rows"], key=lambda found: -found["incumbent"]["mean"])
+    return [[found["method"], *(f"{value:.3f}" for value in found["per_space"].values())] for found in ordered]
 
 
 def draw(report: dict[str, Any], path: Path) -> None:

@@ -3,21 +3,22 @@
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import jax
 import numpy as np
 from jaxtyping import Array, Float, Key
 
+from lga.algorithms.presets import learned_ga
 from lga.algorithms.run import advance
 from lga.bench.hpob.games import Game, incumbents
 from lga.bench.methods import Method
-from lga.bench.searches import side_by_side
+from lga.bench.searches import over_runs, side_by_side
 from lga.core.box import HALF_SIDE
 from lga.core.interfaces import Algorithm
 from lga.core.population import FAILED, Children
-from lga.operators.theta import Theta
+from lga.operators.theta import Theta, ThetaConfig, config_of
 
 MOST_DIMS = 18
 STARTS = ("initial", "centre")
@@ -131,13 +132,35 @@ def draw_keys(key: Key[Array, ""], codes: Any, number: int):
     return jax.vmap(jax.vmap(of_run))(codes)
 
 
+def compiled_runs(method: Method, num_children: int) -> Algorithm:
+    """Compiled once for all rates, for all elite ratios that give as many parents, and for all weights of one layout."""
+    algorithm = method.algorithm(num_children)
+    if method.weights is None:
+        num_parents = algorithm.num_parents
+        plain = method.at(num_parents / num_children if num_parents > 1 else 0.0, 1.0)
+        return designed_runs(replace(plain, name=""), num_children)
+    theta = method.weights.theta
+    functions = learned_runs(config_of(theta), num_children, method.elite_ratio)
+    return algorithm._replace(**{name: partial(function, theta) for name, function in functions.items()})
+
+
 @lru_cache(maxsize=16)
-def compiled_by_parents(method: Method, num_children: int, num_parents: int) -> Algorithm:
+def designed_runs(method: Method, num_children: int) -> Algorithm:
     return side_by_side(method.algorithm(num_children))
 
 
-def compiled_runs(method: Method, num_children: int) -> Algorithm:
-    """Compiled once for all rates, and for all elite ratios that give as many parents."""
-    num_parents = method.algorithm(num_children).num_parents
-    plain = method.at(num_parents / num_children if num_parents > 1 else 0.0, 1.0)
-    return compiled_by_parents(plain, num_children, num_parents)
+@lru_cache(maxsize=16)
+def learned_runs(config: ThetaConfig, num_children: int, elite_ratio: float) -> dict[str, Callable[..., Any]]:
+    """Functions of weights first, then as in `side_by_side`."""
+
+    def compiled(name: str) -> Callable[..., Any]:
+        def step(theta: Theta, key_data: Any, *rest: Any) -> Any:
+            function = getattr(learned_ga(theta, num_children, elite_ratio), name)
+            return function(jax.random.wrap_key_data(key_data), *rest)
+
+        def over_all(theta: Theta, *rest: Any) -> Any:
+            return over_runs(partial(step, theta))(*rest)
+
+        return jax.jit(over_all)
+
+    return {name: compiled(name) for name in ("init", "ask", "tell")}

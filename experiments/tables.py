@@ -14,6 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
+from experiments import hpo_choice
 from experiments.form import Experiment, Outcome
 from lga.bench import neuro as neuro_report
 from lga.bench.hpob import report as hpob_report
@@ -360,6 +361,10 @@ def hpob_spaces(report: dict[str, Any]) -> str:
     return markdown_table(hpob_report.space_header(report), hpob_report.space_rows(report))
 
 
+def hpob_choice(report: dict[str, Any]) -> str:
+    return markdown_table(hpo_choice.header(), map(hpo_choice.cells, report["rows"]))
+
+
 RENDERERS: dict[str, Callable[[Any], str]] = {
     "quickstart": quickstart,
     "generation": generation,
@@ -384,6 +389,7 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "neuro": neuro,
     "hpob": hpob,
     "hpob_spaces": hpob_spaces,
+    "hpo_choice": hpob_choice,
 }
 
 

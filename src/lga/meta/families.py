@@ -28,7 +28,7 @@ def family_of(config: MetaConfig) -> Family:
 
 def bbob_family(config: MetaConfig) -> Family:
     return Family(
-        draw=lambda key, dims: bbob.sample_task(key, config.functions, *dims, config.noise),
+        draw=lambda key, dims: bbob.sample_task(key, config.functions, dims[0], dims[1], config.noise),
         observe=bbob.observe,
         num_coordinates=lambda task: task.x_opt.shape[-1],
         num_initial=None,

@@ -1,8 +1,8 @@
 """Screening: which of many candidates are worth an evaluation.
 
 Every candidate attends to all that was evaluated, by how close it is, and gathers the ranks that it finds there: what
-neighbours of good solutions promise. A candidate that finds little to attend to may be anything, and is worth a look for
-that. So a search knows its own past, of which an archive of a few parents remembers next to nothing.
+neighbours of good solutions promise. A candidate that finds little to attend to may be anything, and is worth a look
+for that. So a search knows its own past, of which an archive of a few parents remembers next to nothing.
 """
 
 import math

@@ -101,8 +101,7 @@ def make_search(options: SearchOptions) -> Search:
     weights = resolve(options.weights, num_dims) if is_learned else None
     require(
         weights is None or not weights.needs_box or bool(np.all(space.uniform)),
-        f"weights is {'' if weights is None else weights.name!r}, which search in a box: each variable needs two finite "
-        "bounds, and no sigma0.",
+        f"weights is {options.weights!r}, which searches in a box: each variable needs two bounds, and no sigma0.",
     )
     own_size = FIRST_SIZE if weights is None else weights.population(num_dims)
     popsize, restarts = own_size if options.popsize is None else int(options.popsize), options.restarts

@@ -47,7 +47,7 @@ def optuna_peer(make_sampler: Callable[[Any, Start], Any], as_evaluated: bool) -
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             study = optuna.create_study(sampler=make_sampler(optuna, start))
-        box = {f"x{i}": optuna.distributions.FloatDistribution(0.0, 1.0) for i in range(start.num_dims)}
+        box: dict[str, Any] = {f"x{i}": optuna.distributions.FloatDistribution(0.0, 1.0) for i in range(start.num_dims)}
 
         def known(point: Point, value: float) -> Any:
             # Rounding may have left the box.
@@ -108,7 +108,7 @@ def pycma(start: Start) -> Peer:
     def tell(proposed: Point, evaluated: Point, value: float) -> None:
         answers.append((waiting.pop(0), value))
         if not waiting:
-            strategy.tell(*zip(*answers, strict=True))
+            strategy.tell([point for point, _ in answers], [value for _, value in answers])
             answers.clear()
 
     return Peer(ask, tell)
@@ -144,8 +144,8 @@ def nevergrad_ngopt(start: Start) -> Peer:
 
 
 def smac(start: Start) -> Peer:
-    import ConfigSpace
-    import smac as package
+    import ConfigSpace  # pyright: ignore[reportMissingImports]
+    import smac as package  # pyright: ignore[reportMissingImports]
 
     logging.getLogger("smac").setLevel(logging.ERROR)
     columns = [f"x{i:02d}" for i in range(start.num_dims)]

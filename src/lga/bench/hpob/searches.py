@@ -133,7 +133,7 @@ def draw_keys(key: Key[Array, ""], codes: Any, number: int):
 
 
 def compiled_runs(method: Method, num_children: int) -> Algorithm:
-    """Compiled once for all rates, for all elite ratios that give as many parents, and for all weights of one layout."""
+    """Compiled once for all rates, all elite ratios that give as many parents, and all weights of one layout."""
     algorithm = method.algorithm(num_children)
     if method.weights is None:
         num_parents = algorithm.num_parents
@@ -144,9 +144,13 @@ def compiled_runs(method: Method, num_children: int) -> Algorithm:
     return algorithm._replace(**{name: partial(function, theta) for name, function in functions.items()})
 
 
+# To optimise these programs takes longer than all of their runs.
+quickly = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+
+
 @lru_cache(maxsize=16)
 def designed_runs(method: Method, num_children: int) -> Algorithm:
-    return side_by_side(method.algorithm(num_children))
+    return side_by_side(method.algorithm(num_children), quickly)
 
 
 @lru_cache(maxsize=16)
@@ -161,6 +165,6 @@ def learned_runs(config: ThetaConfig, num_children: int, elite_ratio: float) -> 
         def over_all(theta: Theta, *rest: Any) -> Any:
             return over_runs(partial(step, theta))(*rest)
 
-        return jax.jit(over_all)
+        return quickly(over_all)
 
     return {name: compiled(name) for name in ("init", "ask", "tell")}

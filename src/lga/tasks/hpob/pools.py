@@ -190,7 +190,7 @@ def initial_rows(
     def row(point: list[float], value: float) -> int:
         equal = np.flatnonzero(np.abs(accuracy - value) < EQUAL_ACCURACY)
         require(equal.size > 0, f"{name} has no configuration of accuracy {value}, but starts from one.")
-        return int(equal[np.argmin(np.sum((features[np.ix_(equal, columns)] - point) ** 2, axis=1))])
+        return int(equal[np.argmin(np.sum((features[equal][:, columns] - np.asarray(point)) ** 2, axis=1))])
 
     return np.array([[row(*pair) for pair in zip(seed["X"], seed["y"], strict=True)] for seed in given])
 

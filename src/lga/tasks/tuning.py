@@ -7,6 +7,7 @@ steps, as accuracies are. The range of values, at random points, is about one.
 """
 
 import math
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -69,12 +70,8 @@ def sample_tuning_task(key: Key[Array, ""], num_dims: int) -> TuningTask:
     values = landscape(task, jax.random.uniform(key_probe, (NUM_PROBES, num_dims)))
     low, high = jnp.min(values), jnp.max(values)
     # A search that is any good goes below the best of the probes: there is room for it.
-    return jax.tree.map(jnp.asarray, task_with_range(task, low - 0.1 * (high - low), high))
-
-
-def task_with_range(task: TuningTask, low: Float[Array, ""], high: Float[Array, ""]) -> TuningTask:
-    leaves = {name: getattr(task, name) for name in task.__dataclass_fields__}
-    return TuningTask(**leaves | {"low": low, "high": jnp.maximum(high, low + 1e-6)})
+    low = low - 0.1 * (high - low)
+    return replace(task, low=low, high=jnp.maximum(high, low + 1e-6))
 
 
 def columns(key: Key[Array, ""], num_dims: int) -> tuple[Float[Array, " d"], Float[Array, " d"]]:

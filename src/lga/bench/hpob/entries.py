@@ -36,8 +36,8 @@ class Entry:
     @property
     def told(self) -> str:
         """Screening compares places, so it must know where evaluations were; others do a little better without."""
-        screens = self.method is not None and self.method.weights is not None
-        return "evaluated" if screens and self.method.weights.theta.screen is not None else "proposed"  # pyright: ignore
+        weights = None if self.method is None else self.method.weights
+        return "evaluated" if weights is not None and weights.theta.screen is not None else "proposed"
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Models of the pools, for the continuous version of HPO-B: XGBoost, fitted once and kept in files."""
 
-import hashlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -65,8 +64,3 @@ def published_model(pool: Pool) -> bytes:
     with files.archive(files.SURROGATE_ARCHIVE) as opened:
         member = next(member for member in opened.namelist() if Path(member).name == name)
         return opened.read(member)
-
-
-def models_digest(paths: Iterable[Path]) -> str:
-    """What decides the values of several models: their contents."""
-    return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in paths)).hexdigest()

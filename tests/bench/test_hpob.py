@@ -9,7 +9,7 @@ from rich.console import Console
 from lga.bench.cells import outcome
 from lga.bench.hpob import entries, protocol
 from lga.bench.hpob.entries import Entry, Version, cell_of
-from lga.bench.hpob.games import PoolGame, SurrogateGame, incumbents
+from lga.bench.hpob.games import PoolGame, SurrogateGame, incumbents, rows_of
 from lga.bench.hpob.peers import CMA_SIGMA, PEERS, Start, search_with_peer
 from lga.bench.hpob.protocol import CHEAP_PEERS, HpobProtocol, compare_on_hpob
 from lga.bench.hpob.searches import search_games
@@ -46,7 +46,7 @@ def small_data(monkeypatch):
 
 def test_a_point_stands_for_the_nearest_row_that_is_left():
     pool = POOLS["2_1"]
-    game, draw = PoolGame(pool), np.random.default_rng(0)
+    game, draw = PoolGame(pool, "features"), np.random.default_rng(0)
     taken = [set(rows) for rows in pool.initial.tolist()]
     for _ in range(10):
         points = draw.uniform(size=(2, 3, 4))
@@ -58,6 +58,15 @@ def test_a_point_stands_for_the_nearest_row_that_is_left():
             np.testing.assert_array_equal(places[seed, position], pool.features[row].astype(np.float64))
             assert values[seed, position] == 1.0 - pool.range.normalized(pool.accuracy[row])
             taken[seed].add(row)
+
+
+def test_ranks_spread_a_crowded_pool_evenly_and_leave_switches_alone():
+    draw = np.random.default_rng(1)
+    features = np.column_stack([draw.uniform(size=200) ** 8, draw.integers(0, 2, 200)]).astype(np.float32)
+    rows = rows_of(Pool("3_3", features, draw.uniform(size=200), None), "ranks")
+    np.testing.assert_allclose(np.sort(rows[:, 0]), np.linspace(0.0, 1.0, 200), atol=1e-12)
+    np.testing.assert_array_equal(rows[:, 1], features[:, 1])
+    assert np.all(np.diff(rows[np.argsort(features[:, 0]), 0]) >= 0.0)
 
 
 def test_incumbents_start_from_the_initial_points_and_never_fall():

@@ -55,14 +55,18 @@ class Version:
     name: str
     num_trials: int
     surrogates: Path
+    coordinates: str = "ranks"
+    """Of the configurations of a pool."""
 
     def game(self, pool: Pool) -> Game:
-        return PoolGame(pool) if self.name == "discrete" else SurrogateGame(pool, self.surrogates)
+        return PoolGame(pool, self.coordinates) if self.name == "discrete" else SurrogateGame(pool, self.surrogates)
 
     def content(self, pool: Pool) -> str:
         """What decides the values of a task."""
         known = pool_digest(pool.name)
-        return known if self.name == "discrete" else f"{known} {model_file(pool, self.surrogates).stem}"
+        if self.name == "discrete":
+            return known if self.coordinates == "features" else f"{known} {self.coordinates}"
+        return f"{known} {model_file(pool, self.surrogates).stem}"
 
 
 @cache

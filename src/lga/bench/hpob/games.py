@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy import stats
 
 from lga.tasks.hpob import NUM_INITIAL, NUM_SEEDS, Pool, Range
 from lga.tasks.hpob.surrogates import Predict, surrogate
@@ -31,11 +32,28 @@ class Game(Protocol):
         ...
 
 
+COORDINATES = ("ranks", "features")
+
+
+def rows_of(pool: Pool, coordinates: str) -> Float[np.ndarray, "rows d"]:
+    """The configurations as points of the unit box: their features as they are, or each feature's rank in the pool.
+
+    Pools crowd in corners, and points of the box mostly stand for the few outliers. By ranks they stand for all rows
+    alike. A switch stays what it is.
+    """
+    features = np.asarray(pool.features, np.float64)
+    if coordinates == "features":
+        return features
+    ranks = stats.rankdata(features, axis=0)
+    least, most = ranks.min(axis=0), ranks.max(axis=0)
+    return (ranks - least) / np.where(most > least, most - least, 1.0)
+
+
 class PoolGame:
     """The discrete version: a point stands for the nearest configuration that was not evaluated yet."""
 
-    def __init__(self, pool: Pool):
-        self.rows = np.asarray(pool.features, np.float64)
+    def __init__(self, pool: Pool, coordinates: str = "ranks"):
+        self.rows = rows_of(pool, coordinates)
         self.half_squares = 0.5 * np.sum(self.rows**2, axis=1)
         self.regrets = 1.0 - pool.range.normalized(pool.accuracy)
         chosen = initial_rows_of(pool)

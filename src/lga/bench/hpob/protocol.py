@@ -46,6 +46,8 @@ class HpobProtocol:
     """For generations each is a comparison of its own; otherwise they are tuned over."""
     start: Literal["initial", "centre"] = "initial"
     """What the archive holds at first: the initial points, or, as in the paper, the middle of the box."""
+    coordinates: Literal["ranks", "features"] = "ranks"
+    """What distances in a pool are measured in: ranks of the features, so that rows are spread evenly, or features."""
     peers: tuple[str, ...] = CHEAP_PEERS
     """Optimisers of other packages."""
     tasks: tuple[str, ...] = ()
@@ -77,6 +79,7 @@ class Benchmark:
             name="discrete" if self.protocol.budget == "discrete" else "continuous",
             num_trials=self.protocol.num_trials * (num_children if generations else 1),
             surrogates=self.out / "surrogates",
+            coordinates=self.protocol.coordinates,
         )
 
     def curves(self, entry: Entry, pools: Sequence[Pool]) -> dict[str, Float[np.ndarray, "seeds t"]]:
@@ -132,13 +135,26 @@ def compare_on_hpob(
         }
         references = None if by_population or published is None else json.loads(published.read_text())[protocol.budget]
         report = summary(protocol, name, benchmark.reported, entries, measured, references, seconds)
-        file = f"{name}{'-centre' if protocol.start == 'centre' else ''}{'-tuned-on-test' * protocol.tuned_on_test}"
+        file = "-".join([name, *departures(protocol)])
         write_atomically(out / f"{file}.json", (json.dumps(report, indent=1) + "\n").encode())
         draw(report, out / f"{file}.png")
         console.print(summary_table(report))
         reports[file] = report
     console.print(f"{time.monotonic() - begin:.0f} s; reports and pictures in {out}/")
     return reports
+
+
+def departures(protocol: HpobProtocol) -> list[str]:
+    """What of a report's name says how it differs from the usual one."""
+    return [
+        word
+        for word, departs in {
+            "centre": protocol.start == "centre",
+            "features": protocol.coordinates == "features",
+            "tuned-on-test": protocol.tuned_on_test,
+        }.items()
+        if departs
+    ]
 
 
 def line_up(benchmark: Benchmark, weights: Sequence[Weights], populations: Sequence[int]) -> dict[Entry, float | None]:

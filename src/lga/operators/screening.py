@@ -36,6 +36,7 @@ FEW = 25.0
 PATIENCE_OF_RELEVANCE = 20.0
 """Evaluations after which half of the relevance is believed."""
 SMALLEST_DEVIATION = 0.02
+SAME_PLACE = 1.0 - 1e-6
 SHIFTS = (1, 2, 3, 4, 6, 9, 14, 22, 34, 52)
 """Distances in the ring between solutions that are compared: a few pairs for each, in place of all."""
 
@@ -75,8 +76,10 @@ def attention_screening(folded: ScreenTheta, num_candidates: int = CANDIDATES, c
         def pick(position, carry):
             chosen, expected, mass = carry
             best = jnp.argmin(expected - explore / jnp.sqrt(1.0 + mass)).astype(jnp.int32)
-            mass = mass + nearness(places, places[best][None], scales / reach)[:, 0]
-            return chosen.at[position].set(best), expected.at[best].set(jnp.inf), mass
+            near = nearness(places, places[best][None], scales / reach)[:, 0]
+            # A place is chosen once, though several candidates may be there.
+            is_there = (near >= SAME_PLACE) | (jnp.arange(near.shape[0]) == best)
+            return chosen.at[position].set(best), jnp.where(is_there, jnp.inf, expected), mass + near
 
         chosen = jnp.zeros(num_children, jnp.int32)
         return jax.lax.fori_loop(0, num_children, pick, (chosen, expected, seen))[0]

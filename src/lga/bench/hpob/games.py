@@ -4,7 +4,7 @@ Points lie in the unit box, values are regrets: 1 minus the normalized accuracy.
 """
 
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -17,6 +17,7 @@ Points = Float[np.ndarray, "seeds n d"]
 Values = Float[np.ndarray, "seeds n"]
 
 
+@runtime_checkable
 class Game(Protocol):
     """`initial` and `initial_values` are what a search is given; `play` costs an evaluation for each point."""
 

@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
@@ -82,7 +83,7 @@ def search_games(
     seen: list[np.ndarray] = []
 
     def evaluate(_: Any, solutions: Float[Array, "tasks seeds n d"]):
-        points = to_points(solutions)
+        points = to_points(np.asarray(solutions))
         played = [game.play(points[i, ..., :d]) for i, (game, d) in enumerate(zip(games, own_dims, strict=True))]
         for i, (places, _) in enumerate(played):
             points[i, ..., : own_dims[i]] = places
@@ -91,7 +92,7 @@ def search_games(
         return values[-1].astype(np.float32), None
 
     def tell(key, state, children: Children, fitness):
-        return runs.tell(key, state, replace(children, solutions=seen[0]), fitness)
+        return runs.tell(key, state, replace(children, solutions=jnp.asarray(seen[0])), fitness)
 
     learning = runs._replace(tell=tell)
     state = runs.init(keys[0], *starting(games, num_dims, start), sigmas)

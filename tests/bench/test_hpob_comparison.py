@@ -56,7 +56,7 @@ def test_a_point_stands_for_the_nearest_row_that_is_left():
             distance[list(taken[seed])] = np.inf
             row = int(np.argmin(distance))
             np.testing.assert_array_equal(places[seed, position], pool.features[row].astype(np.float64))
-            assert values[seed, position] == 1.0 - pool.range.normalized(pool.accuracy[row])
+            assert values[seed, position] == 1.0 - pool.range.normalized(pool.accuracy)[row]
             taken[seed].add(row)
 
 

@@ -47,7 +47,8 @@ class HpobProtocol:
     start: Literal["initial", "centre"] = "initial"
     """What the archive holds at first: the initial points, or, as in the paper, the middle of the box."""
     coordinates: Literal["ranks", "features"] = "ranks"
-    """What distances in a pool are measured in: ranks of the features, so that rows are spread evenly, or features."""
+    """What distances in a pool are measured in: ranks of the features, so that rows are spread evenly, or features;
+    for our algorithms."""
     peers: tuple[str, ...] = CHEAP_PEERS
     """Optimisers of other packages."""
     tasks: tuple[str, ...] = ()
@@ -73,18 +74,19 @@ class Benchmark:
             for pool in track(waiting, description="surrogates", console=self.console):
                 fit(pool, self.out / "surrogates")
 
-    def version(self, num_children: int) -> Version:
+    def version(self, entry: Entry) -> Version:
         generations = self.protocol.budget == "generations"
         return Version(
             name="discrete" if self.protocol.budget == "discrete" else "continuous",
-            num_trials=self.protocol.num_trials * (num_children if generations else 1),
+            num_trials=self.protocol.num_trials * (entry.num_children if generations else 1),
             surrogates=self.out / "surrogates",
-            coordinates=self.protocol.coordinates,
+            # Optimisers of other packages do better with features as they are.
+            coordinates="features" if entry.peer else self.protocol.coordinates,
         )
 
     def curves(self, entry: Entry, pools: Sequence[Pool]) -> dict[str, Float[np.ndarray, "seeds t"]]:
         """Incumbents by task."""
-        version, found = self.version(entry.num_children), {}
+        version, found = self.version(entry), {}
         for bundle in bundles(entry, pools):
             arrays = outcome(cell_of(entry, version, bundle), self.out / "cells")["incumbents"]
             found |= dict(zip((pool.name for pool in bundle), arrays, strict=True))

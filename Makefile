@@ -6,7 +6,7 @@ PYTEST := -m pytest -n 2 --dist worksteal
 # An environment is current when its stamp is newer than what decides what is installed.
 DECIDES := pyproject.toml setup.py $(wildcard src/lga/native/*.h src/lga/native/*.cc)
 
-.PHONY: quickstart test test-slow test-lowest lint wheel try-wheel clean
+.PHONY: quickstart test test-slow test-lowest attack lint wheel try-wheel clean
 
 quickstart: .venv/.train
 	$(BIN)/lga quickstart
@@ -22,6 +22,10 @@ test-lowest: .venv-lowest/.train
 	$(LOWEST)/python $(PYTEST) -o addopts="-ra --strict-markers" -m "not slow" \
 		--deselect tests/core/test_population.py::test_shapes_are_checked_in_tests \
 		tests/core tests/operators tests/algorithms tests/native tests/optimize/test_minimize.py
+
+# All of it; a part is among the tests. It goes on where it stopped: remove results/attack to begin anew.
+attack: .venv/.dev
+	PYTHONPATH=tests $(BIN)/python -m attack --out results/attack
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

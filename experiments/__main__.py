@@ -10,7 +10,19 @@ from experiments.form import Experiment, start
 from lga.cli.screen import table_console
 from lga.core.checks import require_known
 
-NOT_EXPERIMENTS = ("__init__", "__main__", "form", "timing", "variants")
+NOT_EXPERIMENTS = (
+    "__init__",
+    "__main__",
+    "budgets",
+    "dissection",
+    "form",
+    "markdown",
+    "networks",
+    "study_tables",
+    "sweep",
+    "timing",
+    "variants",
+)
 
 
 def names() -> list[str]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import asdict, dataclass, field, make_dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from lga.core.checks import require_known
-from lga.core.tree_io import write_atomically
+from lga.core.files import write_atomically
+from lga.core.tree_io import json_form
 
 DEFAULT_PRESET = "paper"
 
@@ -70,6 +71,11 @@ def carry_out(name: str, experiment: Experiment, settings: Any, out: Path, conso
     if outcome.table is not None:
         console.print(outcome.table)
     return outcome
+
+
+def described(settings: Any) -> dict[str, Any]:
+    """Settings as a report holds them: without folders, which decide nothing."""
+    return json_form({name: value for name, value in asdict(settings).items() if not isinstance(value, Path)})
 
 
 def chosen_preset(args: list[str], experiment: Experiment) -> str:

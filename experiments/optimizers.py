@@ -44,9 +44,10 @@ class OptimizersSettings:
     """From as many dimensions on searches are long, and there are fewer of them."""
     large_instances: tuple[int, ...] = (16, 17)
     nevergrad_dims: tuple[int, ...] = (5, 10, 20)
-    nevergrad_instances: tuple[int, ...] = (16,)
+    nevergrad_instances: tuple[tuple[int, ...], ...] = ((16, 17), (16,))
+    """For each budget. nevergrad itself takes about ten milliseconds per evaluation."""
     nevergrad_evaluations: int = 10_000
-    """Longer searches are left out: nevergrad itself takes about ten milliseconds per evaluation."""
+    """Longer searches are left out."""
     functions: tuple[int, ...] = tuple(range(1, 25))
     workers: int = 1
     """Processes that search at the same time; what they find does not depend on their number."""
@@ -177,9 +178,13 @@ def plan(settings: OptimizersSettings, method: str, num_dims: int) -> list[tuple
         is_large = num_dims >= settings.large_dims
         return [(BUDGETS, settings.large_instances if is_large else settings.instances)]
     # It decides by its budget, so each budget is a search of its own.
-    budgets = BUDGETS if num_dims in settings.nevergrad_dims else ()
-    affordable = [budget for budget in budgets if budget * num_dims <= settings.nevergrad_evaluations]
-    return [((budget,), settings.nevergrad_instances) for budget in affordable]
+    if num_dims not in settings.nevergrad_dims:
+        return []
+    return [
+        ((budget,), instances)
+        for budget, instances in zip(BUDGETS, settings.nevergrad_instances, strict=True)
+        if budget * num_dims <= settings.nevergrad_evaluations
+    ]
 
 
 def identities() -> dict[str, str]:

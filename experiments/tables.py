@@ -16,16 +16,13 @@ from rich.console import Console
 
 from experiments import hpo_choice
 from experiments.form import Experiment, Outcome
+from experiments.markdown import markdown_table
+from experiments.study_tables import STUDIES
 from lga.bench import neuro as neuro_report
 from lga.bench.hpob import report as hpob_report
 from lga.bench.statistics import interval_text
 
 BLOCK = re.compile(r"(<!-- begin (?P<name>\w+) (?P<file>\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
-
-
-def markdown_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    lines = [header, ["---" for _ in header], *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def quickstart(report: dict[str, Any]) -> str:
@@ -365,7 +362,27 @@ def hpob_choice(report: dict[str, Any]) -> str:
     return markdown_table(hpo_choice.header(), map(hpo_choice.cells, report["rows"]))
 
 
+def attack(report: dict[str, Any]) -> str:
+    counts = report["counts"]
+
+    def listed(name: str) -> str:
+        return ", ".join(f"{kind} {number:,}" for kind, number in counts[name].items())
+
+    refused = sum(number for name, number in counts["mutations"].items() if name.endswith(", refused"))
+    formats = len({name.rpartition(", ")[0] for name in counts["mutations"]})
+    rows = [
+        ["faults injected and counted", f"{report['total_faults']:,} of {len(counts['faults'])} kinds"],
+        ["searches with them", listed("searches")],
+        ["kills", f"{report['total_kills']:,} ({listed('kills')})"],
+        ["killed and resumed until done, to the same bits", f"{report['total_resumed']:,} pieces of work"],
+        ["changed files", f"{report['total_mutations']:,} of {formats} formats, {refused:,} of them refused"],
+        ["promises broken", f"{report['total_broken']:,}"],
+    ]
+    return markdown_table(["attack", "count"], rows)
+
+
 RENDERERS: dict[str, Callable[[Any], str]] = {
+    "attack": attack,
     "quickstart": quickstart,
     "generation": generation,
     "meta_training": meta_training,
@@ -390,6 +407,7 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "hpob": hpob,
     "hpob_spaces": hpob_spaces,
     "hpo_choice": hpob_choice,
+    **STUDIES,
 }
 
 

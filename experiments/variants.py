@@ -1,6 +1,6 @@
 """Trainings that differ in one thing at a time, side by side: what several experiments share."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,10 @@ from rich.table import Table
 
 from experiments.form import Outcome
 from lga.analysis import figures
+from lga.bench.statistics import mean_interval
 from lga.cli.devices import use_cores
 from lga.core.compile_cache import use_compilation_cache
+from lga.core.tree_io import digest, json_form
 from lga.meta.config import MetaConfig
 from lga.meta.run_directory import FINAL, read_metrics
 from lga.meta.train import train
@@ -27,40 +29,83 @@ class VariantsSettings:
     """What all runs share."""
     num_seeds: int = 2
     runs: Path = Path("runs/variants")
-    """Folder of the training runs; an interrupted one is gone on with, a finished one is not run again."""
+    """Folder of the training runs, which experiments may share; an interrupted one is gone on with, a finished one is
+    not run again."""
+
+
+def draw_scores(report: dict[str, Any], picture: Path) -> None:
+    """One curve for each variant: the validation score, averaged over seeds."""
+    generations = np.asarray(report["meta_generations"])
+    curves = {row["variant"]: (generations, np.mean(row["scores"], axis=0)) for row in report["rows"]}
+    figures.validation_curves(curves, picture)
+
+
+def draw_panels(report: dict[str, Any], picture: Path) -> None:
+    """As the paper does: one panel for each function and network task, with intervals over runs."""
+    panels = {
+        panel: {row["variant"]: band(report["meta_generations"], row["panels"][panel]) for row in report["rows"]}
+        for panel in report["rows"][0]["panels"]
+    }
+    figures.learning_curves(panels, picture, across="meta-generation")
 
 
 def compare_variants(
-    variants: Variants, settings: VariantsSettings, picture: Path, heading: str, console: Console
+    variants: Variants,
+    settings: VariantsSettings,
+    picture: Path,
+    heading: str,
+    console: Console,
+    draw: Callable[[dict[str, Any], Path], None] = draw_scores,
 ) -> Outcome:
     """Trains what is missing, each variant with each seed; draws their curves of validation."""
     use_cores()
     use_compilation_cache()
     report = trained(variants, settings, console)
-    generations = np.asarray(report["meta_generations"])
-    curves = {row["variant"]: (generations, np.mean(row["scores"], axis=0)) for row in report["rows"]}
-    figures.validation_curves(curves, picture)
+    draw(report, picture)
     table = Table(heading, "validation score at the end, each seed")
     for row in report["rows"]:
         table.add_row(row["variant"], ", ".join(f"{scores[-1]:.3f}" for scores in row["scores"]))
     return Outcome(report, table)
 
 
+def band(generations: list[int], scores: list[list[float]]) -> dict[str, list]:
+    """Mean over runs with Student's interval, at every validation."""
+    intervals = [mean_interval(np.asarray(values)) for values in zip(*scores, strict=True)]
+    mean, low, high = (list(ends) for ends in zip(*intervals, strict=True))
+    return {"generations": generations, "mean": mean, "low": low, "high": high}
+
+
 def trained(variants: Variants, settings: VariantsSettings, console: Console) -> dict[str, Any]:
     jobs = [(name, seed) for seed in range(settings.num_seeds) for name in variants]
-    rows: dict[str, dict[str, Any]] = {name: {"variant": name, "scores": [], "per_scale": []} for name in variants}
+    rows: dict[str, dict[str, Any]] = {
+        name: {"variant": name, "scores": [], "per_scale": [], "panels": {}} for name in variants
+    }
     generations: list[int] = []
     for name, seed in track(jobs, description="trainings", console=console):
-        directory = settings.runs / f"{list(variants).index(name)}-{seed}"
+        training = replace(settings.training, seed=seed, **variants[name])
+        directory = settings.runs / digest({}, json_form(asdict(training)))[:16]
         if not (directory / FINAL).exists():
-            training = replace(settings.training, seed=seed, **variants[name])
             train(training, directory, resume=directory.exists())
-        metrics = [entry for entry in read_metrics(directory) if "validation" in entry]
-        rows[name]["scores"].append([entry["validation"]["score"] for entry in metrics])
-        rows[name]["per_scale"].append(metrics[-1]["validation"]["per_scale"])
-        generations = [entry["meta_generation"] for entry in metrics]
+        validations = {e["meta_generation"]: e["validation"] for e in read_metrics(directory) if "validation" in e}
+        rows[name]["scores"].append([one["score"] for one in validations.values()])
+        rows[name]["per_scale"].append(list(validations.values())[-1]["per_scale"])
+        for panel in panels_of(next(iter(validations.values()))):
+            curve = [panels_of(one)[panel] for one in validations.values()]
+            rows[name]["panels"].setdefault(panel, []).append(curve)
+        generations = list(validations)
+    for row in rows.values():
+        row["final"] = {panel: final_interval(curves) for panel, curves in row["panels"].items()}
     return {
         "config": {"training": asdict(settings.training), "num_seeds": settings.num_seeds},
         "meta_generations": generations,
         "rows": list(rows.values()),
     }
+
+
+def final_interval(curves: list[list[float]]) -> dict[str, float | None]:
+    return mean_interval(np.asarray([curve[-1] for curve in curves]))._asdict()
+
+
+def panels_of(validation: dict[str, Any]) -> dict[str, float]:
+    """What one validation says, function by function and task by task."""
+    return validation["per_function"] | validation.get("neuroevolution", {})

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lga.algorithms.genetic import genetic_algorithm as genetic_algorithm
     from lga.algorithms.presets import ALGORITHMS as ALGORITHMS
     from lga.algorithms.presets import cma_es as cma_es
+    from lga.algorithms.presets import distilled_ga as distilled_ga
     from lga.algorithms.presets import gaussian_ga as gaussian_ga
     from lga.algorithms.presets import gesmr_ga as gesmr_ga
     from lga.algorithms.presets import learned_ga as learned_ga
@@ -41,6 +42,7 @@ HOMES = {
     "lga.algorithms.presets": (
         "ALGORITHMS",
         "cma_es",
+        "distilled_ga",
         "gaussian_ga",
         "gesmr_ga",
         "learned_ga",

@@ -24,6 +24,7 @@ def search_tasks(
     num_seeds: int,
     num_generations: int,
     noisy: bool = False,
+    evaluate_start: bool = True,
 ) -> Trace:
     """One trace for each task and seed, leaves [tasks, seeds, generations].
 
@@ -35,9 +36,11 @@ def search_tasks(
     def search(key: Key[Array, ""], task: bbob.Task) -> Trace:
         key_start, key_run = jax.random.split(key)
         start = uniform_start(key_start, algorithm.num_children, num_dims)
-        evaluate = bbob.evaluate_noisy if noisy else lambda _, task, solutions: bbob.evaluate(task, solutions)
-        _, trace = run(key_run, algorithm, lambda k, x: evaluate(k, task, x), start, sigma, num_generations)
-        return trace
+
+        def evaluate(key: Key[Array, ""], solutions: Float[Array, "n d"]) -> Float[Array, " n"]:
+            return bbob.evaluate_noisy(key, task, solutions) if noisy else bbob.evaluate(task, solutions)
+
+        return run(key_run, algorithm, evaluate, start, sigma, num_generations, evaluate_start=evaluate_start)[1]
 
     num_tasks = tasks.num_dims.shape[0]
     keys = jax.random.split(key, (num_tasks, num_seeds))

@@ -3,7 +3,11 @@
 import subprocess
 import sys
 
+import jax
+import jax.numpy as jnp
 import pytest
+
+from lga.algorithms.presets import ALGORITHMS
 
 # In tests jaxtyping checks shapes before our own checks do, so all of this runs as it does for users: without it.
 SCRIPT = """
@@ -98,3 +102,17 @@ def test_bad_input_is_answered_with_one_clear_sentence(number, sentences):
     assert expected in sentence
     assert sentence.endswith(".")
     assert "|" not in sentence
+
+
+@pytest.mark.usefixtures("ranks_promoted")
+@pytest.mark.parametrize("name", ["sep_cma_es", "cma_es"])
+def test_strategies_refuse_children_of_another_shape_and_nothing_to_search(name):
+    algorithm = ALGORITHMS[name](8)
+    with pytest.raises(ValueError, match="needs a dimension"):
+        algorithm.init(jax.random.key(0), jnp.zeros((8, 0)), jnp.zeros(8), 0.5)
+    state = algorithm.init(jax.random.key(0), jnp.zeros((8, 3)), jnp.zeros(8), 0.5)
+    children, state = algorithm.ask(jax.random.key(1), state)
+    # Not through the constructor: in tests it checks shapes itself.
+    object.__setattr__(children, "solutions", children.solutions[:2])
+    with pytest.raises(ValueError, match=r"children.solutions has shape \(2, 3\), but must be \(8, 3\)"):
+        algorithm.tell(jax.random.key(2), state, children, jnp.zeros(8))

@@ -5,6 +5,8 @@ import pytest
 
 from lga.algorithms.presets import cma_es, gesmr_ga, learned_ga, samr_ga, sep_cma_es
 from lga.algorithms.run import compiled, run
+from lga.algorithms.strategies import evosax_learned_ga
+from lga.operators.features import fitness_features
 from lga.operators.theta import ThetaConfig
 from samples import random_archive, random_theta, sphere
 
@@ -104,3 +106,27 @@ def test_a_compiled_ask_hands_the_parents_over_without_a_copy():
     children, state = algorithm.ask(jax.random.key(1), state)
     assert state.parents.solutions.unsafe_buffer_pointer() == before
     assert children.solutions.unsafe_buffer_pointer() != before
+
+
+@pytest.mark.usefixtures("ranks_promoted")
+@pytest.mark.parametrize("build", [samr_ga, lambda n: learned_ga(random_theta(1), n), sep_cma_es, evosax_learned_ga])
+def test_without_an_evaluated_start_the_first_generation_is_the_first_that_is_evaluated(build):
+    seen = []
+
+    def evaluate(key, solutions):
+        seen.append(solutions.shape[0])
+        return sphere(key, solutions)
+
+    state, trace = searched(build(N), evaluate, evaluate_start=False)
+    assert seen == [N]  # traced once, in the loop
+    assert state.progress.evaluations == N * T
+    assert state.progress.failures == 0
+    assert trace.best_so_far[0] == trace.generation_best[0]
+
+
+def test_children_of_an_archive_that_was_not_evaluated_are_all_better_than_the_best():
+    algorithm = learned_ga(random_theta(1), N)
+    state = algorithm.init(jax.random.key(0), START, None, 0.5)
+    np.testing.assert_array_equal(state.parents.solutions, START)
+    children, state = algorithm.ask(jax.random.key(1), state)
+    assert np.all(fitness_features(sphere(None, children.solutions), state.best_fitness)[:, 0] == 1)

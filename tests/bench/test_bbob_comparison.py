@@ -23,6 +23,13 @@ SMALL = BbobProtocol(
 )
 
 
+def test_rules_and_peers_are_compared_tuned_and_as_they_come():
+    settings = {method.name: len(method.settings) for method in bbob.roster(SMALL, [ZERO])}
+    for name in ("distilled GA", "evosax's LearnedGA"):
+        assert settings[name] == len(bbob.ELITE_RATIOS) * len(bbob.SIGMAS)
+        assert settings[f"{name}, untuned"] == 1
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("ranks_promoted")
 def test_an_interrupted_comparison_goes_on_where_it_stopped(tmp_path, monkeypatch):

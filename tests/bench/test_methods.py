@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bench.zero import ZERO
-from lga.bench.methods import HAND_DESIGNED, Size, as_shipped, learned, methods_named
+from lga.bench.methods import EVOSAX_AS_IT_COMES, HAND_DESIGNED, Size, as_shipped, learned, methods_named
 from lga.bench.searches import Suite, best_gaps, gap_cell
 from lga.bench.tuning import tune
 from lga.weights import EVOSAX_LGA
@@ -22,8 +22,8 @@ def gaps(method, size=SIZE, suite=SUITE):
 
 
 @pytest.mark.usefixtures("ranks_promoted")
-@pytest.mark.parametrize("method", HAND_DESIGNED.values(), ids=lambda method: method.name)
-def test_every_hand_designed_method_is_measured(method):
+@pytest.mark.parametrize("method", [*HAND_DESIGNED.values(), EVOSAX_AS_IT_COMES], ids=lambda method: method.name)
+def test_every_method_without_weights_of_ours_is_measured(method):
     assert np.isfinite(gaps(method)).all()
 
 
@@ -53,9 +53,10 @@ def test_a_comparisons_grid_replaces_only_what_a_method_tunes():
 @pytest.mark.parametrize("num_dims", [2, 10, 40])
 @pytest.mark.parametrize("method", HAND_DESIGNED.values(), ids=lambda method: method.name)
 def test_no_method_has_more_evaluations_than_the_comparison_and_none_lacks_a_generation(method, num_dims):
-    size = method.size(num_children=32, num_generations=50, num_dims=num_dims)
-    used = size.num_children * (size.num_generations + 1)
-    assert 32 * 51 - size.num_children < used <= 32 * 51
+    for evaluate_start, most in ((True, 32 * 51), (False, 32 * 50)):
+        size = method.size(32, 50, num_dims, evaluate_start)
+        used = size.num_children * (size.num_generations + int(evaluate_start))
+        assert most - size.num_children < used <= most
 
 
 def test_a_population_that_leaves_no_generation_is_refused():

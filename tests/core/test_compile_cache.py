@@ -47,6 +47,23 @@ def test_the_folder_of_somebody_else_is_not_used(fresh, monkeypatch):
     assert jax.config.jax_compilation_cache_dir is None
 
 
+def test_a_link_and_a_folder_that_all_may_write_to_are_not_used(fresh, tmp_path):
+    fresh.mkdir(parents=True)
+    fresh.chmod(0o777)
+    use_compilation_cache()
+    assert jax.config.jax_compilation_cache_dir is None
+    fresh.rmdir()
+    (tmp_path / "elsewhere").mkdir()
+    fresh.symlink_to(tmp_path / "elsewhere")
+    use_compilation_cache()
+    assert jax.config.jax_compilation_cache_dir is None
+
+
+def test_a_new_folder_is_the_users_alone(fresh):
+    use_compilation_cache()
+    assert fresh.stat().st_mode & 0o077 == 0
+
+
 def test_a_folder_that_cannot_be_made_is_done_without(fresh, monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))

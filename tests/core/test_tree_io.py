@@ -7,8 +7,9 @@ import pytest
 from safetensors.numpy import save_file
 
 import lga
-from lga.core import tree_io
-from lga.core.tree_io import TreeFileError, load_leaves, save_tree, write_atomically
+from lga.core import files, tree_io
+from lga.core.files import write_atomically
+from lga.core.tree_io import TreeFileError, load_leaves, save_tree
 
 TENSORS = {"b": np.arange(6, dtype=np.float32).reshape(2, 3), "a": np.array([1, -2], np.int32)}
 DESCRIPTION = {"kind": "test", "provenance": {"seed": 3, "note": "naïve", "nested": [1, {"x": None}]}}
@@ -96,7 +97,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(path, monkeypatch):
     def full_disk(descriptor):
         raise OSError("no space left")
 
-    monkeypatch.setattr(tree_io.os, "fsync", full_disk)
+    monkeypatch.setattr(files.os, "fsync", full_disk)
     with pytest.raises(OSError, match="no space left"):
         write_atomically(path, b"new")
     assert path.read_bytes() == before

@@ -78,7 +78,7 @@ def test_a_full_disk_leaves_the_last_good_checkpoint(tmp_path, monkeypatch):
         OSError, match="could not be written .No space left on device.; the last good one is still there"
     ):
         directory.save_checkpoint(8, {"mean": np.zeros(3)}, None)
-    generation, loaded, _ = load_checkpoint(tmp_path, state)
+    generation, loaded, _ = load_checkpoint(tmp_path, state, TINY)
     assert generation == 7
     np.testing.assert_array_equal(loaded["mean"], state["mean"])
     assert not list(tmp_path.glob("*.partial"))

@@ -1,8 +1,15 @@
 """These tests need the compiled kernels, and say so where they are missing."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from lga.native import library
+
+# Another build of the same sources, as the tests with sanitizers make one.
+if given := os.environ.get("LGA_TESTED_LIBRARY"):
+    library.LIBRARY = Path(given)
 
 
 @pytest.fixture(scope="session", autouse=True)

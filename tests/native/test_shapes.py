@@ -13,6 +13,7 @@ import pytest
 import lga
 from lga import native
 from lga.native import library
+from lga.weights import resolve
 
 SIZES = {"n": 5, "e": 4, "d": 3, "h": 2}
 # Operands in their order, then results, each with the type and the shape of one run.
@@ -182,10 +183,11 @@ def test_weights_of_another_operator_are_refused(monkeypatch):
 
 
 @pytest.mark.parametrize("kernel", ["native", "jax"])
-@pytest.mark.parametrize("part", ["solutions", "sigma", "parent_index"])
+@pytest.mark.parametrize("part", ["solutions", "sigma", "parent_index", "noise"])
 def test_children_of_another_shape_are_not_told(monkeypatch, part, kernel):
     monkeypatch.setattr("lga.native.dispatch.status", lambda: native.Status(kernel, "test"))
-    algorithm = lga.samr_ga(num_children=6)
+    # Only a shape keeps the noise.
+    algorithm = lga.learned_ga(resolve("lga-2").theta, 6) if part == "noise" else lga.samr_ga(num_children=6)
     state = algorithm.init(jax.random.key(0), jnp.zeros((6, 3)), jnp.zeros(6), 0.5)
     children, state = algorithm.ask(jax.random.key(1), state)
     # Not through the constructor: in tests it checks shapes itself.

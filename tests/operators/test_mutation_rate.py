@@ -9,9 +9,11 @@ from lga.operators.mutation_rate import (
     SMALLEST_SIGMA,
     fixed_rate,
     group_elite_rate,
+    ladder_rate,
     no_mutation,
     one_fifth_rule,
     self_adaptive_rate,
+    trend_rate,
 )
 from samples import progress_of, random_archive
 
@@ -133,3 +135,25 @@ def test_failures_are_no_improvement():
     )
     assert rates[0] == 4.0
     assert np.all(np.isfinite(rates))
+
+
+@pytest.mark.parametrize(
+    ("sigma", "expected"),
+    [
+        ([1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 2.0, 2.0]),
+        ([1.0, 1.0, 0.5, 0.5], [2.0, 2.0, 1.0, 1.0]),
+        ([0.5, 0.5, 1.0, 1.0], [0.1, 0.1, 0.4, 0.4]),
+    ],
+    ids=["equal", "the worse have smaller rates", "the worse have larger rates"],
+)
+def test_rates_grow_unless_larger_ones_go_with_worse_fitness(sigma, expected):
+    parents = Archive(jnp.zeros((4, 2)), jnp.array([0.0, 0.0, 2.0, 2.0]), jnp.array(sigma), jnp.zeros(4, jnp.int32))
+    rule = trend_rate(grow=2.0, better=0.2, worse=0.4)
+    proposed = rule.propose(jax.random.key(0), (), parents, progress_of(parents))
+    np.testing.assert_allclose(proposed, expected, rtol=1e-5)
+
+
+def test_equals_climb_a_ladder():
+    equals = Archive(jnp.zeros((5, 2)), jnp.ones(5), jnp.full(5, 0.5), jnp.zeros(5, jnp.int32))
+    steps = np.log(ladder_rate(height=1.0).propose(jax.random.key(0), (), equals, progress_of(equals)) / 0.5)
+    np.testing.assert_allclose(steps, [0.5, 0.25, 0.0, -0.25, -0.5], atol=1e-6)

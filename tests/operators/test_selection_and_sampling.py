@@ -10,7 +10,13 @@ from lga.operators.attention import readout, selection_logits
 from lga.operators.features import sampling_features
 from lga.operators.fold import fold_readout, fold_selection
 from lga.operators.sampling import attention_sampling, uniform_sampling
-from lga.operators.selection import attention_selection, joint_features, selection_weights, truncation_selection
+from lga.operators.selection import (
+    attention_selection,
+    joint_features,
+    rank_selection,
+    selection_weights,
+    truncation_selection,
+)
 from samples import progress_of, random_archive, random_theta
 
 DRAWS = 20_000
@@ -86,6 +92,23 @@ def test_a_child_wins_a_tie_against_a_parent():
     parents, offspring = with_fitness(PARENTS, [1.0, 1.0, 1.0, 1.0]), with_fitness(OFFSPRING, [1.0, 2.0, 1, 3, 1, 4])
     chosen = truncation_selection()(jax.random.key(0), parents, offspring, PROGRESS)
     np.testing.assert_array_equal(chosen, [0, 2, 4, 6])
+
+
+def test_by_rank_a_child_that_beats_all_parents_takes_the_places_its_weight_says():
+    parents, offspring = with_fitness(PARENTS, [1.0, 1.0, 1.0, 1.0]), with_fitness(OFFSPRING, [9.0, 0.5, 9, 0.2, 9, 9])
+    chosen = draws(lambda key: rank_selection(decay=1.0)(key, parents, offspring, PROGRESS))
+    # Places 1 and 0, then four parents, then the rest; a parent stays with the weight of place 4.
+    weights = np.exp(-np.array([6.0, 1.0, 7.0, 0.0, 8.0, 9.0, 4.0]))
+    counts = np.bincount(np.minimum(chosen[:, 2], 6), minlength=7)
+    assert frequencies_match(counts, weights / weights.sum())
+    assert set(chosen[:, 2][chosen[:, 2] >= 6]) == {8}
+
+
+def test_by_rank_a_parent_is_as_likely_to_stay_as_to_give_way_to_the_best_child_where_none_is_better():
+    parents, offspring = with_fitness(PARENTS, [0.0, 0.0, 0.0, 0.0]), with_fitness(OFFSPRING, [1.0, 2, 3, 4, 5, 6])
+    chosen = draws(lambda key: rank_selection()(key, parents, offspring, PROGRESS))
+    weights = np.exp(-2.0 * np.array([0, 1, 2, 3, 4, 5, 0]))
+    assert frequencies_match(np.bincount(np.minimum(chosen[:, 0], 6), minlength=7), weights / weights.sum())
 
 
 def test_uniform_sampling_takes_every_parent_equally_often():

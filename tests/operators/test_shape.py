@@ -91,6 +91,33 @@ def test_chance_leaves_rates_and_path_as_they_are(name, num_children):
     assert abs(blocks.mean() - 1.0) <= 4 * blocks.std() / np.sqrt(len(blocks))
 
 
+@pytest.mark.parametrize(("num_children", "num_dims"), [(128, 2), (256, 5)])
+def test_many_children_for_few_variables_do_not_run_away(num_children, num_dims):
+    """A drift without a limit overshoots here, each time farther."""
+    algorithm = learned_ga("lga-2", num_children)
+
+    def rates_at_the_end(key):
+        key_start, key_run = jax.random.split(key)
+        start = jax.random.uniform(key_start, (num_children, num_dims), minval=-5, maxval=5)
+        state, _ = run(key_run, algorithm, lambda k, x: jnp.sum(x**2, axis=1), start, 1.0, 40)
+        return jnp.max(state.parents.sigma)
+
+    assert jnp.all(jax.lax.map(rates_at_the_end, jax.random.split(KEY, 8)) < 1e-3)
+
+
+def test_a_drift_is_limited_only_where_it_would_be_long():
+    numbers = replace(NUMBERS, drift=jnp.array([0.2, 0.0]))
+    assert shape.drift_of(numbers, 10, 5) == jnp.float32(0.2)
+    assert shape.drift_of(numbers, 256, 5) < 0.2
+    assert shape.drift_of(numbers, 256, 500) == jnp.float32(0.2)
+
+
+def test_a_drift_is_never_backwards():
+    """Learned numbers are a line in the logarithm of the number of variables, and training saw few of these."""
+    numbers = replace(NUMBERS, drift=jnp.array([0.2, -0.1]))
+    assert shape.drift_of(numbers, 128, 10_000) == 0.0
+
+
 def test_scales_are_the_diagonal_of_a_matrix_as_far_as_one_variable_goes():
     one = replace(some_memory(), path=jnp.ones(1), stretch=jnp.ones((1, 1)))
     by_matrix, factor = matrix(NUMBERS).update(one, children_with(NOISE[:, :1]), FITNESS)

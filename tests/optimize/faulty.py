@@ -46,6 +46,11 @@ def slow_sphere(x):
     return sphere(x)
 
 
+def slow_and_recorded(x, folder):
+    (folder / str(os.getpid())).touch()
+    time.sleep(30.0)
+
+
 def steps(x):
     """Flat nearly everywhere, so that a search on it stagnates."""
     return float(np.sum(np.floor(np.abs(x))))

@@ -153,3 +153,59 @@ def wait_for_change(path: Path, process) -> None:
     before = path.stat().st_mtime_ns if path.exists() else 0
     while process.poll() is None and (path.stat().st_mtime_ns if path.exists() else 0) == before:
         time.sleep(0.01)
+
+
+def test_one_search_at_a_time_works_with_a_checkpoint(tmp_path):
+    complaints = []
+
+    def once_more(so_far):
+        with pytest.raises(ValueError, match="another search is at work with it") as caught:
+            lga.minimize(sphere, BOX, checkpoint=tmp_path / "run", **SMALL)
+        complaints.append(caught.value)
+        return True
+
+    lga.minimize(sphere, BOX, checkpoint=tmp_path / "run", callback=once_more, **SMALL)
+    assert len(complaints) == 1
+    assert lga.minimize(sphere, BOX, checkpoint=tmp_path / "run", **SMALL).nfev == 100
+
+
+def test_a_search_leaves_its_checkpoint_and_nothing_else(tmp_path):
+    (tmp_path / f".run.{'0' * 16}.partial").touch()
+    lga.minimize(sphere, BOX, checkpoint=tmp_path / "run", **SMALL)
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_checkpoint_behind_a_link_is_replaced_there(tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "run").symlink_to(tmp_path / "disk" / "run")
+    lga.minimize(sphere, BOX, checkpoint=tmp_path / "run", **SMALL)
+    assert (tmp_path / "run").is_symlink()
+    assert [path.name for path in (tmp_path / "disk").iterdir()] == ["run"]
+
+
+LARGE = """
+import resource, sys
+import lga
+from lga.core.tree_io import TreeFileError, load_leaves, save_tree
+path, size = sys.argv[1], int(sys.argv[2])
+leaves, description = load_leaves(path)
+description["settings"]["popsize"] = size
+save_tree(path, leaves, description)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    lga.Optimizer.load(path)
+except TreeFileError:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.parametrize(("algorithm", "size"), [("lga", 2**20), ("cma_es", 2**20), ("lga", 10**9)])
+@pytest.mark.usefixtures("ranks_promoted")
+def test_a_small_file_that_asks_for_much_memory_does_not_get_it(algorithm, size, tmp_path):
+    optimizer = lga.Optimizer(BOX, seed=0, popsize=8, algorithm=algorithm)
+    x = optimizer.ask()
+    optimizer.tell(x, [sphere(row) for row in x])
+    optimizer.save(tmp_path / "run")
+    command = [sys.executable, "-c", LARGE, str(tmp_path / "run"), str(size)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 600_000  # kilobytes

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from lga.cli.minimize import last_number, main, parse_variable, parse_variables
+from lga.cli.command import last_number
+from lga.cli.minimize import main, parse_variable, parse_variables
 
 PYTHON = sys.executable
 LIMITS = ["--popsize", "4", "--seed", "1", "--max-evaluations", "12", "--no-progress"]

@@ -17,6 +17,13 @@ def idx(array):
     return bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape) + array.tobytes()
 
 
+class Response(io.BytesIO):
+    """What a mirror answers."""
+
+    def geturl(self):
+        return "https://example.org"
+
+
 @pytest.fixture
 def files():
     generator = np.random.default_rng(0)
@@ -112,7 +119,7 @@ def test_a_missing_file_is_fetched_and_kept(folder, files, monkeypatch):
 
     def mirror(url, timeout):
         asked.append(url)
-        return io.BytesIO(gzip.compress(idx(files[TEST_IMAGES])))
+        return Response(gzip.compress(idx(files[TEST_IMAGES])))
 
     monkeypatch.setattr(data, "urlopen", mirror)
     data.load_images("mnist")
@@ -122,7 +129,7 @@ def test_a_missing_file_is_fetched_and_kept(folder, files, monkeypatch):
 
 def test_what_a_mirror_sends_is_not_kept_when_it_is_wrong(folder, monkeypatch):
     (folder / TEST_IMAGES).unlink()
-    monkeypatch.setattr(data, "urlopen", lambda url, timeout: io.BytesIO(gzip.compress(b"a page, not a file")))
+    monkeypatch.setattr(data, "urlopen", lambda url, timeout: Response(gzip.compress(b"a page, not a file")))
     with pytest.raises(ValueError, match="SHA-256"):
         data.load_images("mnist")
     assert not (folder / TEST_IMAGES).exists()
@@ -149,3 +156,39 @@ def test_digits_are_split_without_overlap():
     assert images.train.min() == 0.0
     assert images.train.max() == 1.0
     assert set(images.test_labels) == set(range(10))
+
+
+def test_data_are_fetched_by_https_alone(folder, monkeypatch):
+    assert all(source.mirror.startswith("https://") for source in data.SOURCES.values())
+    (folder / TEST_IMAGES).unlink()
+    monkeypatch.setitem(data.SOURCES, "mnist", data.SOURCES["mnist"]._replace(mirror="http://example.org"))
+    monkeypatch.setattr(data, "urlopen", lambda *_, **__: pytest.fail("it was asked"))
+    with pytest.raises(ValueError, match="must begin with https"):
+        data.load_images("mnist")
+
+
+class Endless(Response):
+    """A mirror that never stops sending."""
+
+    sent = 0
+
+    def read(self, size=-1):
+        assert size > 0, "read without end"
+        self.sent += size
+        return b"\0" * size
+
+
+def test_what_is_fetched_is_bounded_before_its_hash_is_known(folder, monkeypatch):
+    mirror = Endless()
+    (folder / TEST_IMAGES).unlink()
+    monkeypatch.setattr(data, "urlopen", lambda *_, **__: mirror)
+    with pytest.raises(ValueError, match="damaged|more than"):
+        data.load_images("mnist")
+    assert mirror.sent <= data.MOST_BYTES + 1
+
+
+def test_a_file_that_unpacks_to_gigabytes_is_not_unpacked(folder, monkeypatch):
+    monkeypatch.setattr(data, "MOST_BYTES", 10_000)
+    (folder / TEST_IMAGES).write_bytes(gzip.compress(b"\0" * 10_000_000))
+    with pytest.raises(ValueError, match="it holds more than 10,000 bytes"):
+        data.load_images("mnist")

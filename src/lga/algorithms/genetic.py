@@ -18,6 +18,7 @@ from lga.core.population import (
     Children,
     Progress,
     advance_progress,
+    initial_fitness,
     newborn,
     rank_failures_last,
     start_progress,
@@ -77,23 +78,23 @@ def genetic_algorithm(
     def init(
         key: Key[Array, ""],
         solutions: Float[Array, "n d"],
-        fitness: Float[Array, " n"],
+        fitness: Float[Array, " n"] | None,
         sigma: Float[Array, ""] | float,
     ) -> GeneticState:
         check_start(solutions, fitness, sigma)
-        fitness = rank_failures_last(fitness)
+        known = initial_fitness(solutions, fitness)
         sigma = jnp.asarray(sigma, solutions.dtype)
         # The best of the given solutions; fewer than the archive holds are repeated.
-        founders = jnp.argsort(fitness)[jnp.arange(num_parents) % fitness.shape[0]]
+        founders = jnp.argsort(known)[jnp.arange(num_parents) % known.shape[0]]
         parents = Archive(
             solutions=solutions[founders],
-            fitness=fitness[founders],
+            fitness=known[founders],
             sigma=jnp.full(num_parents, sigma),
             age=jnp.zeros(num_parents, jnp.int32),
         )
         itself = num_children + jnp.arange(num_parents, dtype=jnp.int32)
-        progress = start_progress(solutions, fitness)
-        past = () if screen is None else screen.init(solutions, fitness)
+        progress = start_progress(solutions, None if fitness is None else known)
+        past = () if screen is None else screen.init(solutions, known)
         return GeneticState(parents, rate.init(sigma), shape.init(solutions), itself, progress, past)
 
     def ask(key: Key[Array, ""], state: GeneticState) -> tuple[Children, GeneticState]:
@@ -191,14 +192,17 @@ def finite_rate(proposed: Float[Array, " n"], inherited: Float[Array, " n"]) -> 
     return within_floats(jnp.where(jnp.isfinite(proposed), proposed, inherited))
 
 
-def check_start(solutions: Float[Array, "n d"], fitness: Float[Array, " n"], sigma: Float[Array, ""] | float) -> None:
+def check_start(
+    solutions: Float[Array, "n d"], fitness: Float[Array, " n"] | None, sigma: Float[Array, ""] | float
+) -> None:
     require(
         solutions.ndim == 2 and solutions.shape[0] >= 1,
         f"solutions has shape {solutions.shape}, but must be [number of solutions, dimensions].",
     )
+    given = solutions.shape[:1] if fitness is None else fitness.shape
     require(
-        fitness.shape == solutions.shape[:1],
-        f"fitness has shape {fitness.shape}, but must be ({solutions.shape[0]},): one value for each solution.",
+        given == solutions.shape[:1],
+        f"fitness has shape {given}, but must be ({solutions.shape[0]},): one value for each solution.",
     )
     require(
         jnp.issubdtype(solutions.dtype, jnp.floating),
@@ -213,6 +217,8 @@ def check_children(children: Children, shape: tuple[int, int]) -> None:
     for name, expected in (("solutions", shape), ("sigma", shape[:1]), ("parent_index", shape[:1])):
         given = getattr(children, name).shape
         require(given == expected, f"children.{name} has shape {given}, but must be {expected}, as asked for.")
+    noise = shape if children.noise is None else children.noise.shape
+    require(noise == shape, f"children.noise has shape {noise}, but must be {shape}, as asked for.")
 
 
 def parents_for(elite_ratio: float, num_children: int) -> int:

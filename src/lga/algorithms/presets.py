@@ -15,11 +15,12 @@ from lga.operators.mutation_rate import (
     no_mutation,
     one_fifth_rule,
     self_adaptive_rate,
+    trend_rate,
 )
 from lga.operators.sampling import attention_sampling
 from lga.operators.scatter import scattered
 from lga.operators.screening import attention_screening
-from lga.operators.selection import attention_selection
+from lga.operators.selection import attention_selection, rank_selection
 from lga.operators.shape import by_number_of_variables, has_matrix, matrix, separable
 from lga.operators.theta import Theta
 from lga.weights import resolve
@@ -46,6 +47,18 @@ def gesmr_ga(
     """Groups of children share rates that evolve by their best improvements. As many groups as members, if not told."""
     groups = math.isqrt(num_children) if num_groups is None else num_groups
     return genetic_algorithm(num_children, parents_for(elite_ratio, num_children), rate=group_elite_rate(groups, meta))
+
+
+def distilled_ga(num_children: int, elite_ratio: float = 1.0) -> Algorithm:
+    """What the paper's operators learned, as rules that a person can read: four constants and no attention.
+
+    If a child beats the parents, it takes nearly every place in the archive, and rates grow. If none does, half of the
+    places go to worse children all the same, whose rates have grown: larger rates go with worse fitness, and all rates
+    shrink. How it was found is told in docs/discovered.md.
+    """
+    return genetic_algorithm(
+        num_children, parents_for(elite_ratio, num_children), select=rank_selection(), rate=trend_rate()
+    )
 
 
 def learned_ga(
@@ -123,6 +136,7 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "mr15_ga": mr15_ga,
     "samr_ga": samr_ga,
     "gesmr_ga": gesmr_ga,
+    "distilled_ga": distilled_ga,
     "learned_ga": learned_ga,
     "random_search": random_search,
     "sep_cma_es": sep_cma_es,

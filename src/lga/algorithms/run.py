@@ -94,8 +94,12 @@ def run(
     num_generations: int,
     *,
     record: bool = False,
+    evaluate_start: bool = True,
 ) -> tuple[Any, Trace]:
     """Evaluates the initial solutions, then searches for the given number of generations.
+
+    Without `evaluate_start` the initial archive is a random one that nobody has judged, as in the paper's code: every
+    child of the first generation is better than the best so far, and n evaluations are spared.
 
     `solutions` is an array [n, d], or any pytree whose leaves have a leading axis of n; `evaluate(key, solutions)` sees
     what was given here, and the state holds flat vectors. With `record` the trace keeps every generation whole.
@@ -103,7 +107,8 @@ def run(
     require_positive_integer("num_generations", num_generations)
     flat, unflatten = flatten_solutions(solutions)
     key_start, key_init, key_search = jax.random.split(key, 3)
-    state = algorithm.init(key_init, flat, evaluate(key_start, unflatten(flat)), sigma)
+    fitness = evaluate(key_start, unflatten(flat)) if evaluate_start else None
+    state = algorithm.init(key_init, flat, fitness, sigma)
 
     def generation(state, key):
         step = advance(jax.random.split(key, 3), algorithm, lambda k, x: (evaluate(k, unflatten(x)), None), state)

@@ -1,5 +1,6 @@
-"""Evolution strategies of evosax behind the same init / ask / tell, to compare with."""
+"""Algorithms of evosax behind the same init / ask / tell, to compare with: evolution strategies, and its learned GA."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -7,10 +8,17 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from lga.algorithms.genetic import check_start
+from lga.algorithms.genetic import check_children, check_start, parents_for
 from lga.core.checks import require, require_positive_integer
 from lga.core.interfaces import Algorithm
-from lga.core.population import Children, Progress, advance_progress, rank_failures_last, start_progress
+from lga.core.population import (
+    Children,
+    Progress,
+    advance_progress,
+    initial_fitness,
+    rank_failures_last,
+    start_progress,
+)
 from lga.core.tree import tree_dataclass
 
 
@@ -34,32 +42,82 @@ def evolution_strategy(name: str, num_children: int) -> Algorithm:
     require_positive_integer("num_children", num_children)
     require(num_children >= 4, f"num_children is {num_children}, but {name} needs at least 4.")
 
+    def begin(implementation: Any, key: Key[Array, ""], solutions, fitness, settings) -> Any:
+        return implementation.init(key, jnp.mean(solutions, axis=0), settings)
+
+    def build(num_dims: int) -> Any:
+        return evosax_algorithm(name)(num_children, jnp.zeros(num_dims))
+
+    return from_evosax(name, build, num_children, 1, begin, lambda asked: asked.std)
+
+
+# evosax's arithmetic does not survive infinities: worse than any value of a benchmark, yet its squares are finite.
+NOT_EVALUATED = 1e15
+
+
+def evosax_learned_ga(num_children: int, elite_ratio: float = 1.0) -> Algorithm:
+    """evosax's own LearnedGA, with evosax's weights."""
+    num_parents = parents_for(elite_ratio, num_children)
+
+    def build(num_dims: int) -> Any:
+        implementation = evosax_algorithm("LearnedGA")(num_children, jnp.zeros(num_dims))
+        # It rounds down.
+        implementation.elite_ratio = (num_parents + 0.5) / num_children
+        return implementation
+
+    def begin(implementation: Any, key: Key[Array, ""], solutions, fitness, settings) -> Any:
+        fitness = jnp.minimum(initial_fitness(solutions, fitness), NOT_EVALUATED)
+        founders = jnp.argsort(fitness)[:num_parents]
+        return implementation.init(key, solutions[founders], fitness[founders], settings)
+
+    return from_evosax("LearnedGA", build, num_children, num_parents, begin, lambda asked: asked.std_C)
+
+
+def evosax_algorithm(name: str) -> Any:
+    try:
+        from evosax import algorithms
+    except ImportError as error:
+        raise ImportError(f"{name} comes with evosax: pip install 'lga[bench]'.") from error
+    return getattr(algorithms, name)
+
+
+def from_evosax(
+    name: str,
+    build: Callable[[int], Any],
+    num_children: int,
+    num_parents: int,
+    begin: Callable[..., Any],
+    rates: Callable[[Any], Float[Array, "*n"]],
+) -> Algorithm:
+    """`build(num_dims)` makes evosax's algorithm, `begin(algorithm, key, solutions, fitness, settings)` its state;
+    `rates` are those of the children that it holds.
+    """
+
     @cache
     def strategy(num_dims: int) -> Any:
-        try:
-            from evosax import algorithms
-        except ImportError as error:
-            raise ImportError(f"{name} comes with evosax: pip install 'lga[bench]'.") from error
         # It holds arrays and outlives the trace that first asks for it, so they must be values and not tracers.
         with jax.ensure_compile_time_eval():
-            return getattr(algorithms, name)(num_children, jnp.zeros(num_dims))
+            return build(num_dims)
 
     def init(
         key: Key[Array, ""],
         solutions: Float[Array, "n d"],
-        fitness: Float[Array, " n"],
+        fitness: Float[Array, " n"] | None,
         sigma: Float[Array, ""] | float,
     ) -> StrategyState:
         check_start(solutions, fitness, sigma)
+        require(solutions.shape[1] >= 1, f"solutions has shape {solutions.shape}, but evosax needs a dimension.")
         implementation = strategy(solutions.shape[1])
         settings = implementation.default_params.replace(std_init=jnp.asarray(sigma, solutions.dtype))
-        state = implementation.init(key, jnp.mean(solutions, axis=0), settings)
-        return StrategyState(state, settings, start_progress(solutions, rank_failures_last(fitness)))
+        state = begin(implementation, key, solutions, fitness, settings)
+        known = None if fitness is None else rank_failures_last(fitness)
+        return StrategyState(state, settings, start_progress(solutions, known))
 
     def ask(key: Key[Array, ""], state: StrategyState) -> tuple[Children, StrategyState]:
         implementation = strategy(state.best_solution.shape[0])
         solutions, asked = implementation.ask(key, state.strategy, state.settings)
-        children = Children(solutions, jnp.broadcast_to(asked.std, (num_children,)), jnp.zeros(num_children, jnp.int32))
+        sigma = jnp.broadcast_to(rates(asked), (num_children,))
+        children = Children(solutions, sigma, jnp.zeros(num_children, jnp.int32))
         return children, StrategyState(asked, state.settings, state.progress)
 
     def tell(
@@ -69,6 +127,7 @@ def evolution_strategy(name: str, num_children: int) -> Algorithm:
             fitness.shape == (num_children,),
             f"fitness has shape {fitness.shape}, but must be ({num_children},): one value for each child.",
         )
+        check_children(children, (num_children, state.best_solution.shape[-1]))
         fitness = rank_failures_last(fitness)
         implementation = strategy(children.solutions.shape[1])
         told, _ = implementation.tell(key, children.solutions, fitness, state.strategy, state.settings)
@@ -80,4 +139,4 @@ def evolution_strategy(name: str, num_children: int) -> Algorithm:
         )
         return StrategyState(kept, state.settings, advance_progress(state.progress, children.solutions, fitness))
 
-    return Algorithm(init, ask, tell, num_children, 1)
+    return Algorithm(init, ask, tell, num_children, num_parents)

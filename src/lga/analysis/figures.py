@@ -1,4 +1,4 @@
-"""All pictures: numbers come in, files come out. This is the only module that imports matplotlib."""
+"""Pictures: numbers come in, files come out. Nothing outside of this room imports matplotlib."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -211,7 +211,7 @@ def regret_curves(
     save(figure, path)
 
 
-def learning_curves(panels: dict[str, dict[str, dict[str, list]]], path: Path) -> None:
+def learning_curves(panels: dict[str, dict[str, dict[str, list]]], path: Path, across: str = "generation") -> None:
     """One panel per measure, one line per algorithm: mean over seeds, its 95 % interval as a band if there is one."""
     figure = Figure(figsize=(5.6 * len(panels), 4), layout="constrained")
     for axes, (measure, curves) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
@@ -221,7 +221,7 @@ def learning_curves(panels: dict[str, dict[str, dict[str, list]]], path: Path) -
                 axes.fill_between(
                     curve["generations"], curve["low"], curve["high"], color=line.get_color(), alpha=0.15, linewidth=0
                 )
-        axes.set(xlabel="generation", title=measure)
+        axes.set(xlabel=across, title=measure)
     lines, names = figure.axes[0].get_legend_handles_labels()
     figure.legend(lines, names, loc="outside lower center", ncols=len(names), frameon=False, fontsize=8)
     save(figure, path)

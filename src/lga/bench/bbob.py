@@ -4,6 +4,7 @@ One tidy results file, a summary, and the paper's pictures: bar chart, ranks, ru
 """
 
 import csv
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -17,11 +18,24 @@ from rich.table import Table
 
 from lga.analysis import figures
 from lga.bench.cells import outcome
-from lga.bench.methods import HAND_DESIGNED, Method, Size, SuitedPopulation, as_shipped, learned
-from lga.bench.searches import Suite, gap_cell
+from lga.bench.methods import (
+    DISTILLED_AS_IT_IS,
+    DISTILLED_GA,
+    EVOSAX_AS_IT_COMES,
+    EVOSAX_LEARNED_GA,
+    HAND_DESIGNED,
+    Method,
+    Size,
+    SuitedPopulation,
+    as_shipped,
+    learned,
+    require_own_names,
+)
+from lga.bench.searches import Suite, evaluations_after, gap_cell
 from lga.bench.statistics import interval_text, mean_interval, ranking, runtime_profile
 from lga.bench.tuning import Tuned, tune
-from lga.core.tree_io import json_form, write_atomically
+from lga.core.files import write_atomically
+from lga.core.tree_io import json_form
 from lga.tasks import bbob, registry
 from lga.weights import Weights
 
@@ -45,17 +59,22 @@ class BbobProtocol:
     tuning_seeds: int = 3
     report_instances: tuple[int, ...] = (6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
     report_seeds: int = 5
+    evaluate_start: bool = True
+    """Whether all methods know the fitness of their initial solutions; in the paper's code none does."""
 
     @property
     def tuning(self) -> Suite:
-        return Suite(self.functions, self.tuning_instances, self.num_dims, self.tuning_seeds, TUNING_SEED)
+        return self.suite(self.tuning_instances, self.tuning_seeds, TUNING_SEED)
 
     @property
     def report(self) -> Suite:
-        return Suite(self.functions, self.report_instances, self.num_dims, self.report_seeds, REPORT_SEED)
+        return self.suite(self.report_instances, self.report_seeds, REPORT_SEED)
+
+    def suite(self, instances: tuple[int, ...], num_seeds: int, seed: int) -> Suite:
+        return Suite(self.functions, instances, self.num_dims, num_seeds, seed, self.evaluate_start)
 
     def size_of(self, method: Method) -> Size:
-        return method.size(self.num_children, self.num_generations, self.num_dims)
+        return method.size(self.num_children, self.num_generations, self.num_dims, self.evaluate_start)
 
 
 class Measured(NamedTuple):
@@ -66,7 +85,7 @@ class Measured(NamedTuple):
 
 
 def roster(protocol: BbobProtocol, weights: Sequence[Weights]) -> list[Method]:
-    """Each set of weights tuned over the grid like all others, and as it ships; then the hand-designed methods.
+    """Each set of weights tuned over the grid like all others, and as it ships; evosax's own; the hand-designed ones.
 
     The first weights enter a third time, with the population that suits them, which `lga.minimize` starts with.
     """
@@ -77,17 +96,17 @@ def roster(protocol: BbobProtocol, weights: Sequence[Weights]) -> list[Method]:
         if own is weights[0]:
             name = f"{untuned.name}, population {own.population(protocol.num_dims)}"
             methods.append(replace(untuned, name=name, population=SuitedPopulation(own)))
-    return [
-        method.over(ELITE_RATIOS, STRATEGY_SIGMAS if method.family == "strategy" else SIGMAS)
-        for method in (*methods, *HAND_DESIGNED.values())
-    ]
+    methods += [DISTILLED_GA, DISTILLED_AS_IT_IS, EVOSAX_LEARNED_GA, EVOSAX_AS_IT_COMES, *HAND_DESIGNED.values()]
+    return [method.over(ELITE_RATIOS, STRATEGY_SIGMAS if method.family == "strategy" else SIGMAS) for method in methods]
 
 
 def compare_on_bbob(protocol: BbobProtocol, weights: Sequence[Weights], out: Path, console: Console) -> dict[str, Any]:
     """Runs whatever is missing, then writes runs.csv, summary.json and the figures into `out`."""
+    methods = roster(protocol, weights)
+    require_own_names(methods)
     measured = {
         method.name: tune_and_measure(protocol, method, out / "cells")
-        for method in track(roster(protocol, weights), description="methods", console=console)
+        for method in track(methods, description="methods", console=console)
     }
     write_runs(protocol, measured, out / "runs.csv")
     report = summary(protocol, measured)
@@ -113,15 +132,15 @@ def final_log_gaps(best_so_far: np.ndarray) -> np.ndarray:
 
 
 def write_runs(protocol: BbobProtocol, measured: dict[str, Measured], path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["method", "elite_ratio", "sigma0", "function", "instance", "seed", "gap"])
-        for name, (tuned, _, best) in measured.items():
-            for index in np.ndindex(best.shape[:-1]):
-                function, instance, seed = index
-                run = [protocol.functions[function], protocol.report_instances[instance], seed]
-                writer.writerow([name, *tuned.method.setting, *run, f"{best[index][-1]:.6g}"])
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(["method", "elite_ratio", "sigma0", "function", "instance", "seed", "gap"])
+    for name, (tuned, _, best) in measured.items():
+        for index in np.ndindex(best.shape[:-1]):
+            function, instance, seed = index
+            run = [protocol.functions[function], protocol.report_instances[instance], seed]
+            writer.writerow([name, *tuned.method.setting, *run, f"{best[index][-1]:.6g}"])
+    write_atomically(path, table.getvalue().encode())
 
 
 def summary(protocol: BbobProtocol, measured: dict[str, Measured]) -> dict[str, Any]:
@@ -167,7 +186,7 @@ def draw(protocol: BbobProtocol, measured: dict[str, Measured], report: dict[str
     figures.ratio_bars(rows, "Gaussian GA", splits, out / "ratio_to_gaussian.png")
     curves, profiles = {}, {}
     for name, (_, size, best) in measured.items():
-        evaluations = size.num_children * np.arange(2, best.shape[-1] + 2)
+        evaluations = evaluations_after(size, protocol.evaluate_start)
         curves[name] = (evaluations, bbob.log10_gap(best).mean(axis=(0, 1, 2)))
         profiles[name] = (evaluations, runtime_profile(best, TARGETS))
     figures.curves_over_evaluations(curves, "mean log10 gap of the best so far", out / "curves.png")

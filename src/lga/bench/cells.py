@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lga.core.checks import require
+from lga.core.files import sweep
 from lga.core.tree_io import Leaves, digest, json_form, load_leaves, save_tree
 
 
@@ -43,6 +44,7 @@ def outcome(cell: Cell, folder: Path) -> Leaves:
         leaves, found = load_leaves(file)
         require(found == key, f"{file} holds {found}, but its name stands for {key}: delete it.")
         return leaves
+    sweep(folder)
     leaves = cell.compute(cell.checkpoint(folder))
     save_tree(file, leaves, key)
     cell.checkpoint(folder).unlink(missing_ok=True)

@@ -12,11 +12,11 @@ from rich.progress import track
 
 from lga.analysis import figures
 from lga.bench.cells import outcome
-from lga.bench.methods import HAND_DESIGNED, QUICK_BASELINES, Method, Size, as_shipped
-from lga.bench.searches import Suite, gap_cell
+from lga.bench.methods import HAND_DESIGNED, QUICK_BASELINES, Method, Size, as_shipped, require_own_names
+from lga.bench.searches import Suite, evaluations_after, gap_cell
 from lga.bench.statistics import mean_interval
 from lga.bench.tuning import tune
-from lga.core.tree_io import write_atomically
+from lga.core.files import write_atomically
 from lga.tasks import bbob
 from lga.weights import resolve
 
@@ -40,6 +40,8 @@ class Grid:
     tuning_instances: tuple[int, ...] = (1,)
     report_instances: tuple[int, ...] = (6, 7, 8)
     report_seeds: int = 5
+    evaluate_start: bool = True
+    """Whether all methods know the fitness of their initial solutions; in the paper's code none does."""
     matrix_dims: int = 40
     """CMA-ES with a full matrix is a baseline up to as many dimensions: its matrix is too large to be learned in the
     generations of the grid beyond."""
@@ -61,6 +63,7 @@ def compare_budgets(grid: Grid, weights: str | Path, out: Path, console: Console
         # evosax's weights are others for long solutions.
         ours = as_shipped(resolve(weights, budget.num_dims))
         methods = [ours, *baselines(grid, budget)]
+        require_own_names(methods)
         curves[budget] = {method.name: best_curves(grid, budget, method, out / "cells") for method in methods}
     name = next(iter(curves[long]))
     report = {
@@ -76,10 +79,8 @@ def compare_budgets(grid: Grid, weights: str | Path, out: Path, console: Console
     means = [cell["minus_best_baseline"]["mean"] for cell in report["cells"]]
     differences = np.reshape(means, (len(grid.populations), -1))
     figures.heat_map(differences, grid.populations, grid.dims, f"{name} minus best baseline", out / "heat_map.png")
-    mean_curves = {
-        m: (grid.long_population * np.arange(2, curve.shape[-1] + 2), bbob.log10_gap(curve).mean(axis=(0, 1)))
-        for m, curve in curves[long].items()
-    }
+    evaluations = evaluations_after(Size(long.num_children, long.num_generations), grid.evaluate_start)
+    mean_curves = {m: (evaluations, bbob.log10_gap(curve).mean(axis=(0, 1))) for m, curve in curves[long].items()}
     figures.curves_over_evaluations(mean_curves, "mean log10 gap of the best so far", out / "long_horizon.png")
     return report
 
@@ -99,9 +100,12 @@ def best_curves(grid: Grid, budget: Budget, method: Method, cells: Path) -> np.n
     size = Size(budget.num_children, budget.num_generations)
 
     def curves(method: Method, instances: Sequence[int], num_seeds: int, first_seed: int) -> np.ndarray:
+        def seed_of(number: int, seed: int) -> int:
+            return first_seed + SEED_STEP * seed + number
+
         # One instance and one seed at a time: equal shapes, so nothing is compiled twice. To compile takes longer.
         suites = [
-            Suite(grid.functions, (number,), budget.num_dims, 1, first_seed + SEED_STEP * seed + number)
+            Suite(grid.functions, (number,), budget.num_dims, 1, seed_of(number, seed), grid.evaluate_start)
             for number in instances
             for seed in range(num_seeds)
         ]

@@ -6,6 +6,7 @@ from math import log
 from typing import Any, NamedTuple
 
 from lga.algorithms import presets
+from lga.algorithms.strategies import evosax_learned_ga
 from lga.core.checks import require
 from lga.core.interfaces import Algorithm
 from lga.weights import Weights, resolve_all
@@ -51,7 +52,7 @@ class Method:
     name: str
     preset: str
     family: str
-    """genetic, learned, strategy or random."""
+    """genetic, learned, strategy, random or peer: another package's own."""
     tunes: tuple[str, ...] = ("elite_ratio", "sigma")
     """What a comparison's grid replaces; the rest stays as it is here."""
     elite_ratios: tuple[float, ...] = (0.5,)
@@ -92,19 +93,25 @@ class Method:
         grid = {"elite_ratios": tuple(elite_ratios), "sigmas": tuple(sigmas)}
         return replace(self, **{name: grid[name] for name in grid if name.removesuffix("s") in self.tunes})
 
-    def size(self, num_children: int, num_generations: int, num_dims: int) -> Size:
+    def size(self, num_children: int, num_generations: int, num_dims: int, evaluate_start: bool = True) -> Size:
         """Its own population, and as many generations as the comparison's number of evaluations allows for."""
         own = self.population(num_children, num_dims)
-        generations = num_children * (num_generations + 1) // own - 1
+        at_start = int(evaluate_start)
+        generations = num_children * (num_generations + at_start) // own - at_start
         require(generations >= 1, f"{self.name} has a population of {own}, and no evaluations for a generation.")
         return Size(own, generations)
 
     def algorithm(self, num_children: int) -> Algorithm:
         if self.weights is not None:
             return presets.learned_ga(self.weights.theta, num_children, self.elite_ratio)
+        if self.family == "peer":
+            return PEERS[self.preset](num_children, self.elite_ratio)
         if self.family == "genetic":
             return presets.ALGORITHMS[self.preset](num_children, self.elite_ratio)
         return presets.ALGORITHMS[self.preset](num_children)
+
+
+PEERS: dict[str, Callable[..., Algorithm]] = {"evosax_learned_ga": evosax_learned_ga}
 
 
 def strategy(name: str, preset: str, population: Callable[[int, int], int] = given_population) -> Method:
@@ -126,6 +133,14 @@ HAND_DESIGNED: dict[str, Method] = {
 QUICK_BASELINES = tuple(method for method in HAND_DESIGNED.values() if method.preset != "cma_es")
 
 
+# What was learned, as rules by hand: no baseline, so not among the hand-designed.
+DISTILLED_GA = Method("distilled GA", "distilled_ga", "genetic")
+DISTILLED_AS_IT_IS = replace(DISTILLED_GA, name="distilled GA, untuned", tunes=()).at(1.0, 0.5)
+# evosax's learned GA run by evosax itself: over the grid like all others, and as it comes, with its own initial rate.
+EVOSAX_LEARNED_GA = Method("evosax's LearnedGA", "evosax_learned_ga", "peer")
+EVOSAX_AS_IT_COMES = replace(EVOSAX_LEARNED_GA, name="evosax's LearnedGA, untuned", tunes=()).at(1.0, 1.0)
+
+
 def learned(weights: Weights, tunes: tuple[str, ...] = ("elite_ratio", "sigma")) -> Method:
     return Method(
         weights.name, "learned_ga", "learned", tunes, (LEARNED_ELITE_RATIO,), (weights.sigma0,), weights=weights
@@ -135,6 +150,13 @@ def learned(weights: Weights, tunes: tuple[str, ...] = ("elite_ratio", "sigma"))
 def as_shipped(weights: Weights) -> Method:
     """What a user gets: nothing is tuned."""
     return learned(weights, tunes=())
+
+
+def require_own_names(methods: Sequence[Method]) -> None:
+    """A comparison tells methods apart by name: two of one name would be one row, with the figures of the second."""
+    names = [method.name for method in methods]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    require(not twice, f"two methods would both be shown as {', '.join(twice)}: rename a file of weights.")
 
 
 def methods_named(names: Sequence[str], num_dims: int) -> Iterator[Method]:

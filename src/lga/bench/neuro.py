@@ -13,12 +13,13 @@ from rich.table import Table
 
 from lga.analysis import figures
 from lga.bench.cells import outcome
-from lga.bench.methods import Method, methods_named
+from lga.bench.methods import Method, methods_named, require_own_names
 from lga.bench.network_runs import Curve, Run, Scale, compiled_task, run_cell
 from lga.bench.statistics import interval_text, mean_interval
 from lga.bench.tuning import tune
 from lga.core.checks import require_positive_integer
-from lga.core.tree_io import json_form, write_atomically
+from lga.core.files import write_atomically
+from lga.core.tree_io import json_form
 from lga.tasks.network_task import NeuroTask
 from lga.weights import EVOSAX_LGA
 
@@ -35,6 +36,7 @@ def compare_on_task(
     require_positive_integer("seeds", num_seeds)
     task = compiled_task(task_name, scale.task)
     methods = [method.over(scale.elite_ratios, scale.sigmas) for method in methods_named(algorithms, task.num_weights)]
+    require_own_names(methods)
     if task.note:
         console.print(task.note)
     curves = run_all(task_name, task, methods, scale, num_seeds, out / "cells", console)

@@ -16,7 +16,7 @@ from lga.bench.methods import QUICK_BASELINES, Method, Size, as_shipped
 from lga.bench.searches import Suite, gap_cell
 from lga.bench.statistics import interval_text, mean_interval
 from lga.bench.tuning import tune
-from lga.core.tree_io import write_atomically
+from lga.core.files import write_atomically
 from lga.meta.config import PRESETS, MetaConfig
 from lga.meta.live import LiveReport
 from lga.meta.run_directory import read_metrics

@@ -32,6 +32,13 @@ class Suite:
     num_dims: int
     num_seeds: int
     seed: int
+    evaluate_start: bool = True
+    """Whether the initial solutions are evaluated; in the paper's code they are not."""
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """All that decides its searches; the usual start goes without saying, so that older cells are found."""
+        return {name: value for name, value in asdict(self).items() if (name, value) != ("evaluate_start", True)}
 
     @property
     def tasks(self) -> bbob.Task:
@@ -42,9 +49,14 @@ class Suite:
 instances = lru_cache(maxsize=8)(bbob.instances)
 
 
+def evaluations_after(size: Size, evaluate_start: bool) -> np.ndarray:
+    """How many evaluations a search has made after each of its generations."""
+    return size.num_children * (int(evaluate_start) + np.arange(1, size.num_generations + 1))
+
+
 def gap_cell(method: Method, size: Size, suite: Suite) -> Cell:
     """The best gap so far [functions, instances, seeds, generations] of a tuned method."""
-    key = method.identity | size._asdict() | asdict(suite)
+    key = method.identity | size._asdict() | suite.key
     # Not its name: a method is found again whatever a comparison calls it.
     label = f"{method.preset}-{method.elite_ratio:g}-{method.sigma:g}-n{size.num_children}-d{suite.num_dims}"
     return Cell(label, key, partial(best_gaps, replace(method, name=method.preset), size, suite))
@@ -52,16 +64,16 @@ def gap_cell(method: Method, size: Size, suite: Suite) -> Cell:
 
 def best_gaps(method: Method, size: Size, suite: Suite, checkpoint: Path | None = None) -> Leaves:
     """Searches of a suite are short: they need no checkpoint."""
-    search = searches_of(replace(method, sigmas=(1.0,)), size)
+    search = searches_of(replace(method, sigmas=(1.0,)), size, suite.evaluate_start)
     best = search(jax.random.key(suite.seed), suite.tasks, suite.num_seeds, method.sigma).best_so_far
     shape = (len(suite.functions), len(suite.instances), suite.num_seeds, size.num_generations)
     return {"best_so_far": np.asarray(best).reshape(shape)}
 
 
 @lru_cache(maxsize=8)
-def searches_of(method: Method, size: Size) -> Callable[..., Trace]:
+def searches_of(method: Method, size: Size, evaluate_start: bool) -> Callable[..., Trace]:
     """Compiled once for all rates and suites."""
-    return searches(method.algorithm(size.num_children), size.num_generations)
+    return searches(method.algorithm(size.num_children), size.num_generations, evaluate_start)
 
 
 @jax.jit
@@ -88,7 +100,9 @@ def beginnings(keys: Key[Array, "tasks seeds"], num_children: int, num_dims: int
     return over_runs(beginning)(keys)
 
 
-def searches(algorithm: Algorithm, num_generations: int) -> Callable[[Key[Array, ""], bbob.Task, int, float], Trace]:
+def searches(
+    algorithm: Algorithm, num_generations: int, evaluate_start: bool = True
+) -> Callable[[Key[Array, ""], bbob.Task, int, float], Trace]:
     """The function from a key, stacked tasks, a number of seeds and an initial rate to a trace.
 
     Its leaves are [tasks, seeds, generations]. Keys are used as `search_tasks` uses them, so both take the same steps,
@@ -106,7 +120,8 @@ def searches(algorithm: Algorithm, num_generations: int) -> Callable[[Key[Array,
         def evaluate(_: Any, solutions: Float[Array, "tasks seeds n d"]):
             return evaluate_runs(tasks, solutions), None
 
-        state = runs.init(init_keys, starts, evaluate_runs(tasks, starts), sigmas)
+        fitness = evaluate_runs(tasks, starts) if evaluate_start else None
+        state = runs.init(init_keys, starts, fitness, sigmas)
         # On the host, where an index costs no compilation.
         generation_keys, entries = np.asarray(generation_keys), []
         for t in range(num_generations):

@@ -4,33 +4,21 @@ import importlib
 import inspect
 import json
 import logging
+import math
 import os
-import re
-import shlex
-import signal
-import string
-import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import tyro
 
+from lga.cli.command import Command, Variable, by_name
 from lga.core.checks import require
+from lga.core.files import require_writable, write_atomically
 from lga.optimize.minimize import minimize, run_search
 from lga.optimize.options import SearchOptions
-
-
-class Variable(NamedTuple):
-    name: str
-    low: float | None
-    high: float | None
-    integer: bool
-    log: bool
 
 
 @dataclass(frozen=True)
@@ -89,22 +77,20 @@ def run_minimize(given: Arguments) -> None:
         integrality=[variable.integer for variable in variables],
         log_scale=[variable.log for variable in variables],
     )
+    if given.out is not None:
+        require_writable(given.out)
     fun: Callable[[Any], Any]
     if given.command is not None:
-        fun = Command(given.command, variables, given.timeout)
-        # The command is a process of its own, so threads are enough to run several at once.
-        evaluation = nullcontext(1) if given.workers == 1 else ThreadPoolExecutor(given.workers)
-        options = replace(options, timeout=None)
+        fun = Command(given.command, variables)
+        # A limit that is never reached: only what runs in a process of its own can be ended at any moment.
+        options = replace(options, timeout=math.inf if given.timeout is None else given.timeout)
     else:
         fun = find_function(str(given.python))
-        evaluation = nullcontext(given.workers)
-    with evaluation as workers:
-        result = run_search(fun, replace(options, workers=workers))
-    report = as_json(result, variables)
+    report = as_json(run_search(fun, options), variables)
     if given.out is None:
         print(report)
     else:
-        given.out.write_text(report + "\n")
+        write_atomically(given.out, f"{report}\n".encode())
 
 
 def as_json(result: Any, variables: list[Variable]) -> str:
@@ -114,57 +100,6 @@ def as_json(result: Any, variables: list[Variable]) -> str:
     failures = {kind: count for kind, count in result.failures.items() if count}
     report = {"x": x, "fun": result.fun if found else None} | {name: result[name] for name in kept}
     return json.dumps(report | {"failures": failures}, indent=1)
-
-
-def by_name(variables: list[Variable], x: Any) -> dict[str, int | float]:
-    pairs = zip(variables, x, strict=True)
-    return {variable.name: int(value) if variable.integer else float(value) for variable, value in pairs}
-
-
-class Command:
-    """An objective that starts a program. What the program started itself ends with it."""
-
-    def __init__(self, template: str, variables: list[Variable], timeout: float | None):
-        self.words, self.variables, self.timeout = shlex.split(template), variables, timeout
-        used = {field for word in self.words for _, field, _, _ in string.Formatter().parse(word) if field is not None}
-        known = {variable.name for variable in variables}
-        require(
-            used <= known,
-            f"command uses {sorted(used - known)}, but the variables are: {', '.join(sorted(known))}.",
-        )
-        # A checkpoint knows the objective by its name.
-        self.__qualname__ = template
-
-    def __call__(self, x: Any) -> float:
-        values = by_name(self.variables, x)
-        words = [word.format(**values) for word in self.words]
-        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-        with subprocess.Popen(
-            words, stdin=nothing, stdout=pipe, stderr=pipe, text=True, start_new_session=True
-        ) as process:
-            try:
-                printed, complaint = process.communicate(timeout=self.timeout)
-            except BaseException as error:
-                os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
-                if isinstance(error, subprocess.TimeoutExpired):
-                    raise TimeoutError(f"no value after {self.timeout:g} s") from None
-                raise
-        if process.returncode != 0:
-            raise RuntimeError(f"{shlex.join(words)} ended with {process.returncode}: {complaint.strip()[-400:]}")
-        value = last_number(printed)
-        if value is None:
-            raise RuntimeError(f"{shlex.join(words)} printed no number: {printed.strip()[-400:]!r}")
-        return value
-
-
-def last_number(printed: str) -> float | None:
-    """The last word that is a number, as in "cost = 3.5 (2 s)" the 3.5."""
-    for word in reversed(re.split(r"[\s,;:=]+", printed)):
-        try:
-            return float(word)
-        except ValueError:
-            continue
-    return None
 
 
 def find_function(name: str) -> Callable[[Any], Any]:

@@ -4,6 +4,7 @@
 """
 
 import os
+import stat
 from pathlib import Path
 
 import jax
@@ -17,13 +18,22 @@ def use_compilation_cache() -> None:
     """JAX keeps compiled programs in the user's cache folder, for this process as a whole."""
     if os.environ.get(SWITCH, "1") == "0" or getattr(jax.config, "jax_compilation_cache_dir", None):
         return
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lga" / "compiled"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lga" / "compiled"
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        is_safe = all(map(is_own, (folder, folder.parent))) and os.access(folder, os.W_OK)
+    except (OSError, RuntimeError):
+        # It cannot be made, or there is no home: users without one have no cache.
         return
-    # Programs are run as they are found: a folder that somebody else may have filled is not used.
-    is_own = not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
-    if is_own and os.access(folder, os.W_OK):
+    if is_safe:
         jax.config.update("jax_compilation_cache_dir", str(folder))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", LEAST_SECONDS)
+
+
+def is_own(folder: Path) -> bool:
+    """Programs are run as they are found: a folder that somebody else may fill is not used, nor is a link to one."""
+    if not hasattr(os, "getuid"):
+        return True
+    found = folder.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & stat.S_IWOTH

@@ -81,7 +81,7 @@ class Algorithm(NamedTuple):
     """Pure functions, so `jit`, `vmap`, `scan` and `shard_map` work on them."""
 
     init: Callable[..., Any]
-    """(key, solutions [n, d], fitness [n], sigma) -> state"""
+    """(key, solutions [n, d], fitness [n], sigma) -> state; fitness is None if the solutions were not evaluated"""
     ask: Callable[..., tuple[Children, Any]]
     """(key, state) -> (children, state)"""
     tell: Callable[..., Any]

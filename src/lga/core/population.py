@@ -51,10 +51,14 @@ def newborn(children: Children, fitness: Float[Array, " n"]) -> Archive:
     return Archive(children.solutions, fitness, children.sigma, jnp.zeros_like(children.parent_index))
 
 
-def start_progress(solutions: Float[Array, "n d"], fitness: Float[Array, " n"]) -> Progress:
+def start_progress(solutions: Float[Array, "n d"], fitness: Float[Array, " n"] | None) -> Progress:
+    """Of a search from these solutions; None where they were not evaluated."""
+    none = jnp.zeros((), jnp.int32)
+    if fitness is None:
+        return Progress(solutions[0], jnp.asarray(FAILED, solutions.dtype), none, none, none)
     best = jnp.argmin(fitness)
     count = jnp.asarray(fitness.shape[0], jnp.int32)
-    return Progress(solutions[best], fitness[best], jnp.zeros((), jnp.int32), count, count_failures(fitness))
+    return Progress(solutions[best], fitness[best], none, count, count_failures(fitness))
 
 
 def advance_progress(progress: Progress, solutions: Float[Array, "n d"], fitness: Float[Array, " n"]) -> Progress:
@@ -77,6 +81,13 @@ FAILED = float(jnp.finfo(jnp.float32).max)
 def rank_failures_last(raw_fitness: Float[Array, " n"]) -> Float[Array, " n"]:
     """Clean data once, at the edge: NaN and infinities become `FAILED` (minus infinity is an error, no triumph)."""
     return jnp.where(jnp.isfinite(raw_fitness), jnp.clip(raw_fitness, -FAILED, FAILED), FAILED)
+
+
+def initial_fitness(solutions: Float[Array, "n d"], fitness: Float[Array, " n"] | None) -> Float[Array, " n"]:
+    """What an archive holds of initial solutions: those that were not evaluated (None) are worse than any child."""
+    if fitness is None:
+        return jnp.full(solutions.shape[0], FAILED, solutions.dtype)
+    return rank_failures_last(fitness)
 
 
 def count_failures(fitness: Float[Array, " n"]) -> Int[Array, ""]:

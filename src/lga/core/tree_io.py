@@ -6,7 +6,6 @@ be filled from it.
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from lga.core.checks import require
+from lga.core.files import write_atomically
 
 SCHEMA_VERSION = 1
 ENTRY = "lga"
@@ -88,21 +88,6 @@ def digest(tree: Any, description: Mapping[str, Any] | None = None) -> str:
 
 
 # Files.
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """All of the content or, if anything fails, the file as it was."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with open(partial, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except OSError:
-        partial.unlink(missing_ok=True)
-        raise
 
 
 def save_tree(path: str | Path, tree: Any, description: Mapping[str, Any]) -> str:

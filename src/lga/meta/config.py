@@ -72,6 +72,8 @@ class MetaConfig:
     DIMENSIONSxCHILDRENxSHORTEST-LONGEST, each with num_tasks tasks, and with a horizon drawn log-uniformly."""
     elite_ratio: float = 1.0
     """Parents for each child."""
+    evaluate_start: bool = True
+    """Whether a search knows the fitness of its initial solutions; in the paper's code it does not."""
 
     tasks: str = "bbob"
     """What candidates are tried on: bbob, or tuning: functions in a box that look like the tuning of a model, which
@@ -119,6 +121,8 @@ class MetaConfig:
 
     validate_every: int = 25
     """Meta-generations between two validations."""
+    validation_functions: tuple[str, ...] = ()
+    """Functions that are validated on, those of training if empty: for comparisons of runs on different ones."""
     validation_scales: tuple[str, ...] = ("5x32x50", "20x32x50")
     """Sizes of search that are validated on, as in scales."""
     validation_sigma0: float = 0.25
@@ -208,6 +212,8 @@ def check(config: MetaConfig) -> None:
     )
     for model in config.noise:
         require_known("noise", model, bbob.NOISE_MODELS)
+    for function in config.validation_functions:
+        require_known("validation_functions", function, bbob.FUNCTIONS)
     for task in config.validation_tasks:
         require_known("validation_tasks", task, VALIDATION_TASKS)
     require(len(config.validation_scales) > 0, "validation_scales is empty, but must hold at least one scale.")

@@ -20,6 +20,8 @@ class Family(NamedTuple):
     num_coordinates: Callable[[Any], int]
     num_initial: int | None
     """Solutions that a search is given; None for as many as it has children."""
+    evaluate_start: bool
+    """Whether their values are known."""
 
 
 def family_of(config: MetaConfig) -> Family:
@@ -32,6 +34,7 @@ def bbob_family(config: MetaConfig) -> Family:
         observe=bbob.observe,
         num_coordinates=lambda task: task.x_opt.shape[-1],
         num_initial=None,
+        evaluate_start=config.evaluate_start,
     )
 
 
@@ -42,6 +45,7 @@ def tuning_family(config: MetaConfig) -> Family:
         observe=observe_tuning,
         num_coordinates=lambda task: task.levels.shape[-1],
         num_initial=5,
+        evaluate_start=True,
     )
 
 

@@ -74,7 +74,7 @@ def searched(
     key_start, key_first, key_search = jax.random.split(jax.random.wrap_key_data(trial.key_data), 3)
     num_initial = family.num_initial or algorithm.num_children
     start = uniform_start(key_start, num_initial, family.num_coordinates(trial.task))
-    _, fitness = family.observe(key_first, trial.task, start)
+    fitness = family.observe(key_first, trial.task, start)[1] if family.evaluate_start else None
 
     def observe(key: Key[Array, ""], solutions: Float[Array, "n d"]):
         true, noisy = family.observe(key, trial.task, solutions)

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, Key, UInt32
 
 from lga.meta.config import MetaConfig, Scale
 from lga.meta.objective import Trial, candidate_verdicts, meta_fitness, sample_trials
@@ -87,28 +87,26 @@ def meta_step(
     process, so their sums have one order whatever the number of devices.
     """
 
-    def generation_keys(meta_generation):
-        return jax.random.split(jax.random.fold_in(jax.random.key(config.seed), meta_generation), 3)
+    @jax.jit
+    def generation_keys(seed: UInt32[Array, ""], meta_generation: Int[Array, ""]) -> Key[Array, "3"]:
+        return jax.random.split(jax.random.fold_in(jax.random.key(seed), meta_generation), 3)
 
     @jax.jit
-    def before(state: Any, meta_generation: Int[Array, ""]):
-        key_ask, _, _ = generation_keys(meta_generation)
-        return optimizer.ask(key_ask, state)
+    def before(key: Key[Array, ""], state: Any):
+        return optimizer.ask(key, state)
 
     @partial(jax.jit, static_argnums=(1, 2))
-    def draw(meta_generation: Int[Array, ""], position: int, num_dims: int | None) -> Trial:
-        _, key_trials, _ = generation_keys(meta_generation)
-        return sample_trials(jax.random.fold_in(key_trials, position), config, num_dims)
+    def draw(key: Key[Array, ""], position: int, num_dims: int | None) -> Trial:
+        return sample_trials(jax.random.fold_in(key, position), config, num_dims)
 
     @partial(jax.jit, static_argnums=0, out_shardings=NamedSharding(mesh, PartitionSpec()))
     def try_out(num_children: int, candidates, trials: Trial, num_generations) -> Float[Array, "m j"]:
         return population_verdicts(config, mesh, chunk, num_children)(candidates, trials, num_generations)
 
     @jax.jit
-    def after(state: Any, meta_generation: Int[Array, ""], candidates, verdicts):
-        _, _, key_tell = generation_keys(meta_generation)
+    def after(key: Key[Array, ""], state: Any, candidates, verdicts):
         fitness = meta_fitness(verdicts, config.normalization, config.aggregation)
-        state = optimizer.tell(key_tell, state, candidates, fitness)
+        state = optimizer.tell(key, state, candidates, fitness)
         figures = {
             "median_log10_outcome": jnp.nanmedian(bbob.log10_gap(verdicts)),
             "failed_outcomes": jnp.mean(~jnp.isfinite(verdicts)),
@@ -118,14 +116,16 @@ def meta_step(
         return state, figures
 
     def step(state: Any, meta_generation: int, scales: Sequence[Scale]):
-        candidates, state = before(state, meta_generation)
+        # The seed is no constant of the programs: runs that differ in nothing else share what is compiled.
+        key_ask, key_trials, key_tell = generation_keys(np.uint32(config.seed), meta_generation)
+        candidates, state = before(key_ask, state)
         verdicts = []
         for position, scale in enumerate(scales):
-            trials = draw(meta_generation, position, scale.num_dims if config.scales else None)
+            trials = draw(key_trials, position, scale.num_dims if config.scales else None)
             # As host arrays, which every process may hand to a program of all processes.
             shared = jax.tree.map(np.asarray, (candidates, trials))
             verdicts.append(np.asarray(try_out(scale.num_children, *shared, np.int32(scale.num_generations))))
-        state, figures = after(state, meta_generation, candidates, np.concatenate(verdicts, axis=1))
+        state, figures = after(key_tell, state, candidates, np.concatenate(verdicts, axis=1))
         return as_saved(state), figures
 
     return step

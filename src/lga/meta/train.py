@@ -56,13 +56,18 @@ def _train(config, directory, writer, memory_gib, report) -> Theta:
         protocol = TuningValidation(validation_scales, sigma0=config.validation_sigma0)
         validate = tuning_validator(protocol, config)
     else:
-        protocol = ValidationProtocol(config.functions, validation_scales, sigma0=config.validation_sigma0)
+        protocol = ValidationProtocol(
+            config.validation_functions or config.functions,
+            validation_scales,
+            sigma0=config.validation_sigma0,
+            evaluate_start=config.evaluate_start,
+        )
         validate = validator(protocol, config.elite_ratio, config.balanced)
     validate_neuro = neuro_validator(config.validation_tasks, config.elite_ratio)
     fresh = as_saved(optimizer.init(jax.random.key(config.seed), space.start))
-    done, state, best = load_checkpoint(directory, fresh)
+    done, state, best = load_checkpoint(directory, fresh, config)
     if writer:
-        writer.forget_metrics_after(done)
+        writer.begin_after(done)
 
     def weights(state) -> Theta:
         return space.theta(jnp.asarray(np.asarray(optimizer.centre(state))))

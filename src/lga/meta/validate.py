@@ -27,6 +27,7 @@ class ValidationProtocol:
     sigma0: float = 0.25
     num_seeds: int = 4
     seed: int = 20_231
+    evaluate_start: bool = True
 
 
 def validator(
@@ -57,6 +58,7 @@ def algorithm_scorer(protocol: ValidationProtocol) -> Callable[..., Float[Array,
             sigma0,
             num_seeds=protocol.num_seeds,
             num_generations=scale.num_generations,
+            evaluate_start=protocol.evaluate_start,
         )
         return log_gaps(trace).reshape(len(protocol.functions), -1)
 

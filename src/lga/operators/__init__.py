@@ -6,14 +6,16 @@ from lga.operators.mutation_rate import (
     attention_rate,
     fixed_rate,
     group_elite_rate,
+    ladder_rate,
     no_mutation,
     one_fifth_rule,
     self_adaptive_rate,
+    trend_rate,
 )
 from lga.operators.sampling import attention_sampling, uniform_sampling
 from lga.operators.scatter import scattered
 from lga.operators.screening import attention_screening
-from lga.operators.selection import attention_selection, truncation_selection
+from lga.operators.selection import attention_selection, rank_selection, truncation_selection
 from lga.operators.shape import isotropic, matrix, separable
 
 __all__ = [
@@ -29,13 +31,16 @@ __all__ = [
     "group_elite_rate",
     "immigration",
     "isotropic",
+    "ladder_rate",
     "matrix",
     "no_crossover",
     "no_mutation",
     "one_fifth_rule",
+    "rank_selection",
     "scattered",
     "self_adaptive_rate",
     "separable",
+    "trend_rate",
     "truncation_selection",
     "unfold",
     "uniform_crossover",

@@ -16,7 +16,11 @@ LARGEST_PAIRWISE_SIZE = 192
 
 
 def fitness_features(fitness: Float[Array, " n"], best_fitness: Float[Array, ""]) -> Float[Array, "n 3"]:
-    """Better-than-best flag, centred rank and z-score."""
+    """Better-than-best flag, centred rank and z-score.
+
+    No parent is better than the best so far, so for rate and sampling the flag is always 0: it is there so that weights
+    have the layout of evosax's, and of the paper.
+    """
     flag = (fitness < best_fitness).astype(fitness.dtype)
     return jnp.stack([flag, centred_ranks(fitness), z_score(worst_for_failures(fitness))], axis=-1)
 

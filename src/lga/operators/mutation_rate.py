@@ -12,7 +12,13 @@ from lga import native
 from lga.core.checks import require, require_positive_integer
 from lga.core.interfaces import MutationRate
 from lga.core.random import log_uniform_factor, uniform_index
-from lga.operators.features import NUM_RATE_FEATURES, fitness_and_rate_features
+from lga.operators.features import (
+    NUM_RATE_FEATURES,
+    centred_ranks,
+    fitness_and_rate_features,
+    worst_for_failures,
+    z_score,
+)
 from lga.operators.fold import FoldedReadout
 from lga.operators.rows import map_rows, readout_row, require_forms, with_one
 from lga.operators.theta import JitterTheta
@@ -107,6 +113,33 @@ def group_elite_rate(num_groups: int, meta: float = 2.0) -> MutationRate:
     return MutationRate(lambda sigma0: jnp.full((num_groups,), sigma0), propose, update)
 
 
+def trend_rate(grow: float = 1.14, better: float = 0.46, worse: float = 0.82) -> MutationRate:
+    """All rates grow, unless larger rates go with worse fitness among the sampled parents: then all shrink.
+
+    Those that are better than the mean shrink most: it is their children that are likely to go on.
+    """
+
+    def propose(key, rate_state, sampled_parents, progress):
+        standing = z_score(worst_for_failures(sampled_parents.fitness))
+        trend = jnp.sum(standing * z_score(sampled_parents.sigma))
+        factor = jnp.where(trend > 0.0, jnp.where(standing < 0.0, better, worse), grow)
+        return sampled_parents.sigma * factor
+
+    return MutationRate(no_state, propose, no_update)
+
+
+def ladder_rate(height: float = 1.0) -> MutationRate:
+    """Of the sampled parents the first in rank multiplies its rate by exp(height / 2), the last by exp(-height / 2).
+
+    Equals are ranked by position, so the children of equal parents try different rates, and selection decides.
+    """
+
+    def propose(key, rate_state, sampled_parents, progress):
+        return sampled_parents.sigma * jnp.exp(-height * centred_ranks(sampled_parents.fitness))
+
+    return MutationRate(no_state, propose, no_update)
+
+
 # Spread of the logarithm of a rate with jitter before anything is learned: usual for self-adaptation in 12 dimensions.
 USUAL_SPREAD = 0.2
 
@@ -151,5 +184,7 @@ RATES: dict[str, Callable[..., MutationRate]] = {
     "one_fifth": one_fifth_rule,
     "self_adaptive": self_adaptive_rate,
     "group_elite": group_elite_rate,
+    "trend": trend_rate,
+    "ladder": ladder_rate,
     "attention": attention_rate,
 }

@@ -10,7 +10,7 @@ from lga.core import random
 from lga.core.interfaces import Selection
 from lga.core.population import Archive, Progress
 from lga.core.random import index_by_weight
-from lga.operators.features import NUM_FITNESS_FEATURES, fitness_features
+from lga.operators.features import NUM_FITNESS_FEATURES, centred_ranks, fitness_features
 from lga.operators.fold import FoldedSelection
 from lga.operators.rows import map_rows, require_forms, selection_row, with_one
 
@@ -21,6 +21,27 @@ def truncation_selection() -> Selection:
     def select(key: Key[Array, ""], parents: Archive, offspring: Archive, progress: Progress) -> Int[Array, " e"]:
         union = jnp.concatenate([offspring.fitness, parents.fitness])
         return jnp.argsort(union)[: parents.fitness.shape[0]]
+
+    return select
+
+
+def rank_selection(decay: float = 2.0) -> Selection:
+    """Every parent draws its successor: the better a child's place among `[offspring; parents]`, the likelier.
+
+    With every place the weight of a child falls by exp(-decay). The parent stays with the weight of a child just behind
+    all parents. So if a child beats all parents, it takes nearly every place; if none does, a parent is as likely to
+    stay as to give way to the best child.
+    """
+
+    def select(key: Key[Array, ""], parents: Archive, offspring: Archive, progress: Progress) -> Int[Array, " e"]:
+        num_children, num_parents = offspring.fitness.shape[0], parents.fitness.shape[0]
+        union = jnp.concatenate([offspring.fitness, parents.fitness])
+        places = (0.5 + centred_ranks(union)) * (union.shape[0] - 1)
+        logits = -decay * jnp.append(places[:num_children], num_parents)
+        weights = jnp.exp(logits - jnp.max(logits))
+        uniform = random.uniform(key, num_parents, weights.dtype)
+        chosen = index_by_weight(uniform, jnp.broadcast_to(weights, (num_parents, num_children + 1)))
+        return jnp.where(chosen == num_children, num_children + jnp.arange(num_parents, dtype=jnp.int32), chosen)
 
     return select
 
@@ -91,5 +112,6 @@ def selection_weights(logits: Float[Array, "*rows n"]) -> Float[Array, "*rows m"
 
 SELECTIONS: dict[str, Callable[..., Selection]] = {
     "truncation": truncation_selection,
+    "rank": rank_selection,
     "attention": attention_selection,
 }

@@ -34,6 +34,9 @@ LARGEST_MATRIX = 200
 """The most variables for which a matrix is kept; above, its cost (N D^2 per generation) and its memory are too much."""
 LARGEST_CHANGE = 1.0
 """Of the logarithm of all mutation rates, by the length of the path, in one generation."""
+LARGEST_DRIFT = 1.8
+"""Relative to the mean step that the path remembers, where children are many and variables few. There a generation
+comes as far as the optimum, and a larger drift carries it past: each time farther, until the rates run away."""
 SMALLEST_SCALE, LARGEST_SCALE = 1e-8, 1e8
 SMALLEST_MASS = 1e-6
 """Where all weights are equal, a sum of mirrored noise is zero."""
@@ -111,7 +114,7 @@ def adaptive(
     ) -> tuple[Float[Array, "n d"], Float[Array, "n d"]]:
         num_dims = solutions.shape[1]
         noise = draw(key, index.shape[0], num_dims, solutions.dtype)
-        drift = (along(learned.drift, num_dims) * memory.path).astype(noise.dtype)
+        drift = (drift_of(learned, *noise.shape) * memory.path).astype(noise.dtype)
         return bend(solutions[index], sigma, noise, drift, memory.stretch), noise
 
     def update(memory: Memory, children: Children, fitness: Float[Array, " n"]) -> tuple[Memory, Float[Array, ""]]:
@@ -155,6 +158,18 @@ class Strengths(NamedTuple):
     """The length of the path, relative to that by chance, at which rates stay as they are."""
 
 
+def drift_of(numbers: ShapeTheta, num_children: int, num_dims: int) -> Float[Array, ""]:
+    """Which share of the path all children are moved by; never backwards, and not so far that they overshoot."""
+    strength = Strengths(*strengths_of(numbers, num_children, num_dims))
+    good, _ = weights_of(strength, jnp.linspace(-0.5, 0.5, num_children))
+    mass = mass_of(good)
+    rate = path_rate(strength, mass, num_dims)
+    remembered = jnp.sqrt(rate / ((2.0 - rate) * balanced_mass(mass, num_children)))
+    # The more variables there are for each child, the smaller is the part of the way that a generation takes.
+    largest = LARGEST_DRIFT * (1.0 + num_dims / mass) * remembered
+    return jnp.clip(along(numbers.drift, num_dims), 0.0, largest)
+
+
 class Lesson(NamedTuple):
     """What a generation teaches, before it is applied to a matrix or to scales."""
 
@@ -177,12 +192,11 @@ def lesson(
 ) -> Lesson:
     """Weights by rank, the path, and the usual constants of matrix adaptation, each times its strength."""
     strength, d = Strengths(*strengths), float(noise.shape[1])
-    ranks = centred_ranks(fitness)
-    good, bad = jax.nn.softmax(-strength.steepness * ranks), jax.nn.softmax(strength.steepness * ranks)
-    mass = 1.0 / jnp.sum(good**2)
+    good, bad = weights_of(strength, centred_ranks(fitness))
+    mass = mass_of(good)
     # With one number per variable there is less to learn, and it is learned faster, as in separable CMA-ES.
     faster = (d + 2.0) / 3.0 if is_diagonal else 1.0
-    rate = jnp.clip(strength.path * (mass + 2.0) / (d + mass + 5.0), 1e-4, 1.0)
+    rate = path_rate(strength, mass, noise.shape[1])
     one = jnp.clip(strength.one * faster * 2.0 / ((d + 1.3) ** 2 + mass), 0.0, 0.5)
     many = strength.many * faster * 2.0 * (mass - 2.0 + 1.0 / mass) / ((d + 2.0) ** 2 + mass)
     many = jnp.clip(many, 0.0, 0.9)
@@ -199,6 +213,20 @@ def lesson(
         kept=1.0 - 0.5 * one - 0.5 * many * (1.0 - strength.against),
         change=jnp.clip(strength.step * rate / damping * longer, -LARGEST_CHANGE, LARGEST_CHANGE),
     )
+
+
+def weights_of(strength: Strengths, ranks: Float[Array, " n"]) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
+    """Of the good and of the bad children."""
+    return jax.nn.softmax(-strength.steepness * ranks), jax.nn.softmax(strength.steepness * ranks)
+
+
+def mass_of(weights: Float[Array, " n"]) -> Float[Array, ""]:
+    """How many children the weights amount to."""
+    return 1.0 / jnp.sum(weights**2)
+
+
+def path_rate(strength: Strengths, mass: Float[Array, ""], num_dims: int) -> Float[Array, ""]:
+    return jnp.clip(strength.path * (mass + 2.0) / (num_dims + mass + 5.0), 1e-4, 1.0)
 
 
 def balanced_mass(mass: Float[Array, ""], num_children: int) -> Float[Array, ""]:

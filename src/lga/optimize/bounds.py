@@ -24,6 +24,10 @@ PRECISION = np.float64
 """Of coordinates, and of values as the algorithm sees them."""
 
 
+usual_arithmetic = np.errstate(divide="warn", over="warn", invalid="warn", under="ignore")
+"""For our own arithmetic, as a decorator: a search is the same whatever a user has told NumPy of exceptions."""
+
+
 @dataclass(frozen=True)
 class Space:
     """The map between variables x and coordinates z: x = centre + unit * z, or the logarithm of x."""

@@ -7,19 +7,24 @@ generation. So the order in which values arrive, and with it the number of worke
 import asyncio
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
+from contextlib import suppress
 from pickle import PicklingError
+from queue import Empty, SimpleQueue
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from lga.optimize.interrupts import interrupts_deferred
+from lga.optimize.ledger import Ledger, Page, call_once
 from lga.optimize.objectives import compiled_objective
 from lga.optimize.options import Search
 from lga.optimize.parcel import HOW_TO_PASS, ObjectiveError, require_picklable
 from lga.optimize.processes import ProcessPool, Record
-from lga.optimize.worker import Outcome, call, call_within, failed, judge
+from lga.optimize.worker import Outcome, call, failed, guarded, judge_all
 
 logger = logging.getLogger("lga.optimize")
 
@@ -79,16 +84,13 @@ class Vectorized(Evaluator):
                 record(position, outcome)
 
     def outcomes(self, solutions: np.ndarray) -> list[Outcome]:
-        try:
-            values = np.asarray(self.fun(np.array(solutions)))
-            if values.size == len(solutions) and values.dtype.kind in "fiub":
-                return [judge(value) for value in values.ravel()]
-            problem = failed("wrong_type", f"{len(solutions)} solutions gave values of shape {values.shape}")
-        except (Exception, SystemExit) as error:
-            problem = failed("exception", f"{type(error).__name__}: {error}")
-        if len(solutions) > 1:
-            logger.warning("A call with %d solutions failed (%s); each is tried alone.", len(solutions), problem.text)
-        return [problem._replace(shared=len(solutions) > 1)] * len(solutions)
+        number = len(solutions)
+        found = guarded(lambda: judge_all(self.fun(np.array(solutions)), number))
+        if isinstance(found, list):
+            return found
+        if number > 1:
+            logger.warning("A call with %d solutions failed (%s); each is tried alone.", number, found.text)
+        return [found._replace(shared=number > 1)] * number
 
 
 class OnExecutor:
@@ -113,32 +115,34 @@ class OnExecutor:
             record(position, outcome)
 
         if self.refuge is None:
-            self.submit_all(solutions, record_and_note, deadline)
+            self.on_executor(solutions, record_and_note, deadline)
         left = [position for position in range(len(solutions)) if position not in done]
         if self.refuge is not None and left and not is_over(deadline):
             self.refuge(solutions[left], lambda index, outcome: record(left[index], outcome), deadline)
 
-    def submit_all(self, solutions: np.ndarray, record: Record, deadline: float | None) -> None:
-        pending: dict[Future, int] = {}
-        try:
-            for position, solution in enumerate(solutions):
-                pending[self.submit(np.array(solution))] = position
-            while pending and not is_over(deadline):
-                seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
-                for future in wait(pending, seconds, FIRST_COMPLETED).done:
-                    record(pending.pop(future), self.outcome(future))
-        except ExecutorLostError as error:
-            logger.warning("The executor is lost (%s); processes of our own take over.", error)
-            self.refuge = ProcessPool(self.fun, self.num_workers, self.timeout)
-        finally:
-            for future in pending:
-                future.cancel()
+    def on_executor(self, solutions: np.ndarray, record: Record, deadline: float | None) -> None:
+        tasks = Tasks(record)
+        # When the ledger is closed, nothing that the executor still has in its queues is begun.
+        with Ledger() as ledger:
+            try:
+                for position, solution in enumerate(solutions):
+                    tasks.add(position, self.submit(ledger.page(position), np.array(solution)))
+                while tasks.pending and not is_over(deadline):
+                    tasks.collect(self.outcome, deadline)
+            except ExecutorLostError as error:
+                logger.warning("The executor is lost (%s); processes of our own take over.", error)
+                self.refuge = ProcessPool(self.fun, self.num_workers, self.timeout)
+                tasks.finish(self.outcome, deadline)
+            finally:
+                tasks.close(self.outcome)
+            if self.refuge is not None:
+                # Evaluated, and for nothing: that counts, but it is not the solution's fault, which is tried again.
+                for position in sorted(ledger.close() - tasks.recorded):
+                    record(position, failed("dead_worker", "the executor was lost")._replace(shared=True))
 
-    def submit(self, solution: np.ndarray) -> Future:
+    def submit(self, page: Page, solution: np.ndarray) -> Future:
         try:
-            if self.timeout is None:
-                return self.executor.submit(call, self.fun, solution)
-            return self.executor.submit(call_within, self.fun, solution, self.timeout)
+            return self.executor.submit(call_once, page, self.fun, solution, self.timeout)
         except UNSENDABLE as error:
             raise ObjectiveError(f"the executor's workers cannot have the objective: {error}. {HOW_TO_PASS}") from error
         except Exception as error:
@@ -163,6 +167,53 @@ class OnExecutor:
     def close(self) -> None:
         if self.refuge is not None:
             self.refuge.close()
+
+
+class Tasks:
+    """What an executor was given, what has come back, and what of that was recorded.
+
+    Futures tell when they are done. To wait for them instead would never end for those that a shutdown cancels.
+    """
+
+    def __init__(self, record: Record):
+        self.record = record
+        self.pending: dict[Future, int] = {}
+        self.arrived: SimpleQueue[Future] = SimpleQueue()
+        self.recorded: set[int] = set()
+
+    def add(self, position: int, future: Future) -> None:
+        self.pending[future] = position
+        future.add_done_callback(self.arrived.put)
+
+    def collect(self, outcome: Callable[[Future], Outcome], deadline: float | None) -> None:
+        """Records the next one, if there is one in time."""
+        seconds = threading.TIMEOUT_MAX if deadline is None else max(0.0, deadline - time.monotonic())
+        with suppress(Empty):
+            future = self.arrived.get(timeout=min(seconds, threading.TIMEOUT_MAX))
+            with interrupts_deferred():
+                self.note(future, outcome)
+
+    def note(self, future: Future, outcome: Callable[[Future], Outcome]) -> None:
+        position = self.pending.pop(future, None)
+        if position is not None:
+            found = outcome(future)
+            self.recorded.add(position)
+            self.record(position, found)
+
+    def finish(self, outcome: Callable[[Future], Outcome], deadline: float | None) -> None:
+        """Of an executor that is lost: what was begun may still end well."""
+        self.pending = {future: position for future, position in self.pending.items() if not future.cancel()}
+        while self.pending and not is_over(deadline):
+            with suppress(ExecutorLostError):
+                self.collect(outcome, deadline)
+
+    def close(self, outcome: Callable[[Future], Outcome]) -> None:
+        """Out of time, or interrupted: what has ended in the meantime counts, and what was not begun is not."""
+        with interrupts_deferred():
+            for future in list(self.pending):
+                if not future.cancel() and future.done():
+                    with suppress(ExecutorLostError):
+                        self.note(future, outcome)
 
 
 class ExecutorLostError(RuntimeError):

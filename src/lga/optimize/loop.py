@@ -1,12 +1,9 @@
 """The loop of `minimize`: evaluates what is asked for until there is a reason to stop."""
 
-import contextlib
 import logging
 import math
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
@@ -15,6 +12,7 @@ from scipy.optimize import OptimizeResult
 from lga.core.checks import require
 from lga.core.tree_io import Leaves, differences, sentence
 from lga.optimize.evaluation import Evaluator, is_over
+from lga.optimize.interrupts import interrupts_deferred
 from lga.optimize.options import Search
 from lga.optimize.progress import ProgressLine
 from lga.optimize.records import columns
@@ -60,6 +58,9 @@ class Loop:
         self.reported: set[str] = set()
 
     def run(self, evaluator: Evaluator) -> None:
+        # What cannot be written is noticed before anything was evaluated.
+        with interrupts_deferred():
+            self.save()
         try:
             while self.stop is None:
                 self.generation(evaluator)
@@ -74,7 +75,8 @@ class Loop:
         self.state = open_generation(self.search, self.state)
         self.evaluate(evaluator)
         if self.state.pending.missing:
-            self.stop = Stop.TIME if is_over(self.deadline) else Stop.BUDGET
+            spent = Stop.TIME if is_over(self.deadline) else Stop.BUDGET
+            self.stop = Stop.TARGET if self.has_reached_target() else spent
             return
         with interrupts_deferred():
             self.state = complete(self.search, self.state)
@@ -131,9 +133,8 @@ class Loop:
             raise EvaluationError(f"The evaluation at {x} failed ({outcome.failure}): {outcome.text}")
 
     def reason(self) -> Stop | None:
-        options, state = self.options, self.state
-        target, patience = options.target, options.patience
-        if target is not None and state.best.value <= self.search.sign * target:
+        state, patience = self.state, self.options.patience
+        if self.has_reached_target():
             return Stop.TARGET
         if self.budget_left(1) < 1:
             return Stop.BUDGET
@@ -142,6 +143,10 @@ class Loop:
         if state.stagnated:
             return Stop.STAGNATION
         return Stop.TIME if is_over(self.deadline) else None
+
+    def has_reached_target(self) -> bool:
+        target = self.options.target
+        return target is not None and self.state.best.value <= self.search.sign * target
 
     # Checkpoints.
 
@@ -205,20 +210,3 @@ class Loop:
         count = self.state.best.count
         again = f"least mean plus standard error of the solutions evaluated again; its value is the mean of {count}"
         return again if count else "nothing succeeded"
-
-
-@contextlib.contextmanager
-def interrupts_deferred() -> Iterator[None]:
-    """Ctrl-C waits until the state is whole again. Processes in the background of a shell ignore it, and go on to."""
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        yield
-        return
-    came: list[bool] = []
-    before = signal.signal(signal.SIGINT, lambda *_: came.append(True))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before or signal.default_int_handler)
-    if came:
-        raise KeyboardInterrupt

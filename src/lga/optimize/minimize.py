@@ -1,15 +1,21 @@
 """`minimize`: a function in, the best point that was found out."""
 
 import contextlib
+import hashlib
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from scipy.optimize import OptimizeResult
 
+from lga.core.files import Lock, sweep
+from lga.core.tree_io import digest
 from lga.operators.theta import Theta
 from lga.optimize.evaluation import make_evaluator
 from lga.optimize.loop import Loop
@@ -96,11 +102,25 @@ def minimize(
 
 def run_search(fun: Callable[[Any], Any], options: SearchOptions, callback: Callable | None = None) -> OptimizeResult:
     """`minimize` with its options in one piece."""
-    deadline = None if options.max_seconds is None else time.monotonic() + options.max_seconds
+    begin = time.monotonic()
+    if options.checkpoint is None:
+        return search_on(fun, options, begin, callback)
+    # The objective may change the working directory.
+    checkpoint = Path(options.checkpoint).resolve()
+    sentence = f"checkpoint is {str(checkpoint)!r}, but another search is at work with it."
+    with contextlib.closing(Lock(checkpoint.with_name(f".{checkpoint.name[:200]}.lock"), sentence)):
+        sweep(checkpoint.parent, checkpoint.name)
+        return search_on(fun, replace(options, checkpoint=checkpoint), begin, callback)
+
+
+def search_on(fun: Callable[[Any], Any], options: SearchOptions, begin: float, callback: Callable | None) -> Any:
+    """From the beginning, or from the checkpoint if there is one."""
     saved = read(options.checkpoint) if options.checkpoint is not None and Path(options.checkpoint).exists() else None
     if saved is not None and options.seed is None:
         options = replace(options, seed=saved[1]["settings"]["seed"])
     search = make_search(options)
+    seconds = search.options.max_seconds
+    deadline = None if seconds is None or math.isinf(seconds) else begin + seconds
     loop = Loop(search, name_of(fun), deadline, callback)
     if saved is not None:
         loop.resume(*saved)
@@ -111,6 +131,24 @@ def run_search(fun: Callable[[Any], Any], options: SearchOptions, callback: Call
 
 
 def name_of(fun: Any) -> str:
-    """What a checkpoint knows of the objective."""
+    """What a checkpoint knows of the objective: its name and, if some arguments are filled in, these."""
+    if isinstance(fun, partial):
+        filled_in = [shown(value) for value in fun.args]
+        filled_in += [f"{name}={shown(value)}" for name, value in sorted(fun.keywords.items())]
+        return f"partial({', '.join([name_of(fun.func), *filled_in])})"
     named = fun if hasattr(fun, "__qualname__") else type(fun)
     return f"{named.__module__}.{named.__qualname__}"
+
+
+def shown(value: Any) -> str:
+    """An argument, by its content where that is the same in every process; other things by what they are called."""
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes | Path):
+        text = repr(value)
+        return text if len(text) <= 80 else hashlib.sha256(text.encode()).hexdigest()
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(shown, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name!r}: {shown(one)}' for name, one in value.items())}}}"
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return digest({"value": np.asarray(value)}) if np.asarray(value).dtype.kind != "O" else name_of(value)
+    return name_of(value)

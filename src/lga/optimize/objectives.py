@@ -1,5 +1,6 @@
 """Objectives written in JAX: compiled, and called with a whole generation."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from lga.core.checks import require
+from lga.core.tree_io import digest
 from lga.optimize.bounds import Space
 
 
@@ -38,3 +40,16 @@ def require_jax(fun: Callable[[Any], Any], space: Space, vectorized: bool) -> No
         raise ValueError(f"jit is True, but JAX cannot trace the objective: {error}") from error
     size = int(np.prod(getattr(result, "shape", (0,))))
     require(size == (2 if vectorized else 1), f"jit is True, but the objective returns {result}, not one number each.")
+    require(
+        program_of(fun, shape) == program_of(fun, shape),
+        "jit is True, but the objective gives another program each time that it is traced: counters, random numbers of "
+        "NumPy and the like would be frozen in the compiled one. Make it a pure function, or leave jit out.",
+    )
+
+
+def program_of(fun: Callable[[Any], Any], shape: tuple[int, ...]) -> tuple[str, str]:
+    """What JAX makes of the objective, with all its constants."""
+    # Another function object of the same name: JAX remembers what it has traced.
+    traced = jax.make_jaxpr(lambda x: fun(x))(jax.ShapeDtypeStruct(shape, jnp.zeros(0).dtype))
+    # Functions within a program are printed with where they lie in memory.
+    return re.sub(r" at 0x[0-9a-f]+", "", str(traced.jaxpr)), digest(list(map(np.asarray, traced.consts)))

@@ -62,7 +62,9 @@ class Optimizer:
         the search starts from, later the better ones take the places of the worst parents.
         """
         rows = np.atleast_2d(np.asarray(solutions, float))
-        given = list(np.atleast_1d(np.asarray(values, object)))
+        # A masked value is None in a list; in an array NumPy would show what lies under the mask.
+        plain = values.tolist() if isinstance(values, np.ma.MaskedArray) else values
+        given = list(np.atleast_1d(np.asarray(plain, object)))
         num_dims = self.search.space.num_dims
         require(
             rows.shape[1] == num_dims and len(given) == rows.shape[0],

@@ -1,20 +1,23 @@
 """The options of a search, their defaults and their checks; and the search that they describe."""
 
+import math
 from dataclasses import asdict, dataclass, replace
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lga.core.checks import require, require_known
-from lga.optimize.bounds import Space, deviations, make_space
+from lga.optimize.bounds import Space, deviations, make_space, usual_arithmetic
 from lga.optimize.programs import ALGORITHMS, DEFAULT_ALGORITHM, LEARNED, Programs, programs
 from lga.weights import Weights, resolve
 
 DIRECTIONS = {"minimize": 1.0, "maximize": -1.0}
 ON_ERROR = ("penalize", "retry", "raise")
 EVALUATIONS_PER_VARIABLE = 1000
-SMALLEST_POPULATION = 4
+SMALLEST_POPULATION, LARGEST_POPULATION = 4, 2**20
+"""No sensible search has more, and a file that asks for more must not cost the memory for it."""
 FIRST_SIZE = 16
 """Of algorithms that have no weights; weights know what suits them."""
 LARGEST_GROWTH = 3
@@ -53,6 +56,12 @@ class SearchOptions:
 
 # These may change from call to call without making it another search.
 INCIDENTAL = ("max_seconds", "workers", "timeout", "progress", "checkpoint")
+KINDS = {
+    **dict.fromkeys(("popsize", "max_evaluations", "patience", "seed", "reevaluate", "restarts", "workers"), int),
+    **dict.fromkeys(("max_seconds", "target", "timeout"), float),
+    **dict.fromkeys(("vectorized", "jit", "progress"), bool),
+}
+IN_WORDS = {int: "a whole number", float: "a number", bool: "True or False"}
 LIMITS = ("max_evaluations", "max_seconds", "target", "patience")
 
 
@@ -89,8 +98,10 @@ class Search:
         return own | {"weights": None if self.weights is None else self.weights.digest}
 
 
+@usual_arithmetic
 def make_search(options: SearchOptions) -> Search:
     """Checks the options, fills in what was left open and makes the search of it."""
+    options = replace(options, **plain_numbers(options))
     space = make_space(options.bounds, options.x0, options.sigma0, options.integrality, options.log_scale)
     num_dims = space.num_dims
     require_known("algorithm", options.algorithm, ALGORITHMS)
@@ -104,13 +115,14 @@ def make_search(options: SearchOptions) -> Search:
         f"weights is {options.weights!r}, which searches in a box: each variable needs two bounds, and no sigma0.",
     )
     own_size = FIRST_SIZE if weights is None else weights.population(num_dims)
-    popsize, restarts = own_size if options.popsize is None else int(options.popsize), options.restarts
+    popsize, restarts = own_size if options.popsize is None else options.popsize, options.restarts
     require(popsize >= SMALLEST_POPULATION, f"popsize is {popsize}, but must be at least {SMALLEST_POPULATION}.")
+    require(popsize <= LARGEST_POPULATION, f"popsize is {popsize}, but must be at most {LARGEST_POPULATION}.")
     require(restarts is None or restarts >= 0, f"restarts is {restarts}, but must be 0 or more, or None.")
     require(
         0 <= options.reevaluate <= popsize, f"reevaluate is {options.reevaluate}, but must lie between 0 and {popsize}."
     )
-    seed = int(np.random.SeedSequence().generate_state(1)[0]) if options.seed is None else int(options.seed)
+    seed = int(np.random.SeedSequence().generate_state(1)[0]) if options.seed is None else options.seed
     require(0 <= seed < 2**64, f"seed is {seed}, but must lie between 0 and 2**64 - 1.")
     check_evaluation(options)
     require(
@@ -125,7 +137,6 @@ def make_search(options: SearchOptions) -> Search:
         log_scale=space.log.tolist(),
         popsize=popsize,
         seed=seed,
-        reevaluate=int(options.reevaluate),
         x_init=None if options.x_init is None else np.atleast_2d(np.asarray(options.x_init, float)).tolist(),
         y_init=None if options.y_init is None else np.atleast_1d(np.asarray(options.y_init, float)).tolist(),
         **checked_limits(options, num_dims),
@@ -133,13 +144,29 @@ def make_search(options: SearchOptions) -> Search:
     return Search(complete, space, weights)
 
 
+def plain_numbers(options: SearchOptions) -> dict[str, Any]:
+    """Numbers of NumPy and JAX, and whole ones that are written as 1e3, as Python's own: files hold no others."""
+    found = {}
+    for name, kind in KINDS.items():
+        value: Any = getattr(options, name)
+        if value is None or (name == "workers" and not isinstance(value, Number)):
+            continue
+        is_number = np.ndim(value) == 0 and not isinstance(value, str | bytes)
+        try:
+            found[name] = kind(value)
+        except (TypeError, ValueError, OverflowError):
+            is_number = False
+        is_plain = is_number and (kind is float or found[name] == value)
+        require(is_plain, f"{name} is {value!r}, but must be {IN_WORDS[kind]}.")
+    return found
+
+
 def checked_limits(options: SearchOptions, num_dims: int) -> dict[str, Any]:
     limits = {name: getattr(options, name) for name in LIMITS}
-    for name, kind in (("max_evaluations", int), ("max_seconds", float), ("patience", int)):
-        if (limit := limits[name]) is not None:
-            require(limit > 0, f"{name} is {limit}, but must be more than 0.")
-            require(kind(limit) == limit, f"{name} is {limit}, but must be a whole number.")
-            limits[name] = kind(limit)
+    for name in ("max_evaluations", "max_seconds", "patience"):
+        require(limits[name] is None or limits[name] > 0, f"{name} is {limits[name]}, but must be more than 0.")
+    target = options.target
+    require(target is None or not math.isnan(target), "target is NaN, but must be a number.")
     unlimited = all(limit is None for limit in limits.values())
     return limits | ({"max_evaluations": EVALUATIONS_PER_VARIABLE * num_dims} if unlimited else {})
 

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from contextlib import suppress
 from typing import TextIO
 
 from scipy.optimize import OptimizeResult
@@ -11,8 +12,10 @@ class ProgressLine:
     """On a terminal the line is renewed a few times a second; elsewhere a line is written now and then."""
 
     def __init__(self, stream: TextIO | None = None):
-        self.stream = stream or sys.stderr
-        self.live = self.stream.isatty()
+        self.stream: TextIO | None = stream or sys.stderr
+        self.live = False
+        with suppress(OSError, ValueError):
+            self.live = self.stream is not None and self.stream.isatty()
         self.every = 0.2 if self.live else 10.0
         self.last = -float("inf")
         self.begin = time.monotonic()
@@ -30,5 +33,13 @@ class ProgressLine:
             f"population {so_far.popsize}, best {so_far.fun:.8g}"
         )
         end = "\n" if is_last or not self.live else ""
-        self.stream.write(f"\r\x1b[2K{line}{end}" if self.live else f"{line}{end}")
-        self.stream.flush()
+        self.write(f"\r\x1b[2K{line}{end}" if self.live else f"{line}{end}")
+
+    def write(self, text: str) -> None:
+        """Nobody may be there to read it: that must not cost the search."""
+        if self.stream is not None:
+            try:
+                self.stream.write(text)
+                self.stream.flush()
+            except (OSError, ValueError):
+                self.stream = None

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, UInt32
+from jaxtyping import Float, Int, UInt32
 
 from lga.core.population import FAILED
-from lga.optimize.bounds import PRECISION, within_floats
+from lga.optimize.bounds import PRECISION, usual_arithmetic, within_floats
 from lga.optimize.options import Search
 from lga.optimize.programs import has_parents, key_words, num_parents
 from lga.optimize.records import best_elite, means, pruned, to_try_again, with_row, with_values
@@ -22,8 +22,11 @@ SMALLEST_RATE = 1e-15
 SMALLEST_GAIN = 1e-12
 # A run that is behind the best by as many times the range of its generation's values will not catch up.
 HOPELESS = 30.0
+# Of the digits of a solution, in relation to its size, that may be lost until its value is told: single precision.
+ROUNDING = 1e-6
 
 
+@usual_arithmetic
 def open_generation(search: Search, state: SearchState) -> SearchState:
     """With solutions that wait for values; if there are such already, the same."""
     if state.pending.known.size:
@@ -71,6 +74,7 @@ def begun(search: Search, state: SearchState) -> SearchState:
     return replace(state, run=marked(replace(run, reference=reference)), known=no_points(search.space.num_dims))
 
 
+@usual_arithmetic
 def note(search: Search, state: SearchState, position: int, outcome: Outcome, final: bool = True) -> SearchState:
     """Counts one evaluation. What is not final, a failure with another try to come, still waits for a value."""
     pending, value = state.pending, search.sign * outcome.value
@@ -105,6 +109,7 @@ def give_up(state: SearchState, positions: list[int]) -> SearchState:
     return replace(state, pending=replace(state.pending, known=with_entry(state.pending.known, positions, True)))
 
 
+@usual_arithmetic
 def complete(search: Search, state: SearchState) -> SearchState:
     """Learns from a generation whose outcomes are all known."""
     pending, run, elites, best = state.pending, state.run, state.elites, state.best
@@ -210,6 +215,7 @@ def restarted(search: Search, state: SearchState) -> SearchState:
     return replace(state, restarts=state.restarts + 1, run=new_run())
 
 
+@usual_arithmetic
 def population(search: Search, state: SearchState) -> tuple[Float[np.ndarray, "e d"], Float[np.ndarray, " e"]]:
     """The parents of the current run and their values."""
     if not has_parents(state.run.algorithm):
@@ -223,20 +229,41 @@ def step_key(search: Search, state: SearchState, purpose: str) -> UInt32[np.ndar
     return key_words(search.options.seed, state.generation, purpose)
 
 
+@usual_arithmetic
 def positions_of(pending: Pending, rows: Float[np.ndarray, "m d"]) -> list[int | None]:
-    """Where in the generation the given solutions are, None for those that it does not have; equal ones are taken one
-    after the other."""
-    free, found = dict.fromkeys(pending.missing), []
+    """Where in the generation the given solutions are; None for those that it does not have.
+
+    Equal ones are taken one after the other. A solution that has lost some digits on its way is the nearest of those that it may be.
+    """
+    found: dict[int, int] = {}
     exact: dict[bytes, list[int]] = {}
-    for position in free:
+    for position in reversed(pending.missing):
         exact.setdefault(pending.solutions[position].tobytes(), []).append(position)
-    for row in rows:
-        matches = [position for position in exact.get(row.tobytes(), ()) if position in free] or [
-            position for position in free if np.allclose(pending.solutions[position], row, rtol=1e-6, atol=0.0)
-        ]
-        found.append(matches[0] if matches else None)
-        free.pop(found[-1], None)
-    return found
+    for number, row in enumerate(rows):
+        if same := exact.get(row.tobytes()):
+            found[number] = same.pop()
+    free = np.array(sorted(position for same in exact.values() for position in same), int)
+    near = [
+        (distance, number, position)
+        for number in range(len(rows))
+        if number not in found
+        for distance, position in neighbours(pending.solutions, free, rows[number])
+    ]
+    for _, number, position in sorted(near):
+        if number not in found and position not in found.values():
+            found[number] = position
+    return [found.get(number) for number in range(len(rows))]
+
+
+def neighbours(
+    solutions: Float[np.ndarray, "n d"], free: Int[np.ndarray, " m"], row: Float[np.ndarray, " d"]
+) -> list[tuple[float, int]]:
+    """The positions, among some, of solutions that the row may have been before it was rounded, with distances."""
+    scale = np.abs(solutions[free])
+    apart = np.abs(solutions[free] - row)
+    is_near = np.all(apart <= ROUNDING * scale, axis=1)
+    furthest = np.max(apart / np.where(scale > 0.0, scale, 1.0), axis=1, initial=0.0)
+    return list(zip(furthest[is_near].tolist(), free[is_near].tolist(), strict=True))
 
 
 def with_entry(array: np.ndarray, place: Any, value: Any) -> np.ndarray:

@@ -1,6 +1,8 @@
 """One evaluation of an objective, and what became of it. Worker processes import this: it must not import JAX."""
 
 import math
+import os
+import reprlib
 import threading
 import traceback
 from collections.abc import Callable
@@ -9,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 FAILURES = ("exception", "nan", "plus_inf", "minus_inf", "wrong_type", "timeout", "dead_worker", "missing")
+MOST_TEXT = 4096
+"""Characters that are kept of what a failure says: it goes into every checkpoint."""
 
 
 class Outcome(NamedTuple):
@@ -21,21 +25,54 @@ class Outcome(NamedTuple):
 
 
 def failed(kind: str, text: str = "") -> Outcome:
-    return Outcome(math.nan, kind, text)
+    return Outcome(math.nan, kind, text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 2]} …")
 
 
 def call(fun: Callable[[Any], Any], solution: Any) -> Outcome:
     """Evaluates one solution. Nothing that the objective does short of Ctrl-C or death gets out of here."""
+    return guarded(lambda: judge(fun(np.array(solution))))
+
+
+def guarded(evaluate: Callable[[], Any]) -> Any:
+    """What is evaluated, or the failure that it ended in.
+
+    A process that the objective has forked comes back here as well, if it does not end itself: it must neither answer
+    nor go on with the search.
+    """
+    own = os.getpid()
     try:
-        return judge(fun(np.array(solution)))
+        return evaluate()
+    except KeyboardInterrupt:
+        # Ctrl-C reaches the main thread alone: in any other it is an exception of the objective.
+        if threading.current_thread() is threading.main_thread():
+            raise
+        return failed("exception", told())
     except TimeoutError as error:
-        return failed("timeout", str(error) or "the objective raised TimeoutError")
-    except (Exception, SystemExit):
-        return failed("exception", traceback.format_exc(limit=-4).strip())
+        return failed("timeout", last_line(error))
+    except BaseException:
+        return failed("exception", told())
+    finally:
+        if os.getpid() != own:
+            os._exit(1)
+
+
+def told() -> str:
+    """The traceback of the exception at hand, however odd that is."""
+    try:
+        return traceback.format_exc(limit=-4).strip()
+    except Exception:
+        return "an exception that cannot be shown"
+
+
+def last_line(error: BaseException) -> str:
+    """Its type and what it says; an exception need not survive being asked."""
+    return traceback.format_exception_only(error)[-1].strip()
 
 
 def judge(result: Any) -> Outcome:
     """A number, as a scalar or as an array of one element; anything else has failed."""
+    if is_masked(result):
+        return failed("wrong_type", "the objective returned a masked value, which is no number")
     array = np.asarray(result)
     if array.size != 1 or array.dtype.kind not in "fiubO" or isinstance(array.item(), str | bytes | type(None)):
         return failed("wrong_type", f"the objective returned {shortened(result)}, which is not one number")
@@ -50,15 +87,31 @@ def judge(result: Any) -> Outcome:
     return Outcome(value)
 
 
+def judge_all(result: Any, number: int) -> list[Outcome] | Outcome:
+    """One outcome for each of several solutions; if there is not one number for each, one failure for all."""
+    values = np.asarray(result)
+    if values.size != number or values.dtype.kind not in "fiub":
+        return failed("wrong_type", f"{number} solutions gave values of shape {values.shape}")
+    hidden = np.ma.getmaskarray(result) if isinstance(result, np.ma.MaskedArray) else np.zeros(number, bool)
+    pairs = zip(values.ravel(), hidden.ravel(), strict=True)
+    return [judge(np.ma.masked if is_hidden else value) for value, is_hidden in pairs]
+
+
+def is_masked(result: Any) -> bool:
+    """Whether NumPy would show a number where there is none: under a mask lies whatever was there before."""
+    return isinstance(result, np.ma.MaskedArray) and bool(np.ma.getmaskarray(result).any())
+
+
 def call_within(fun: Callable[[Any], Any], solution: Any, seconds: float) -> Outcome:
     """Evaluates in a thread that is left behind when its time is over: for workers that are not ours to kill."""
     box: list[Outcome] = []
     thread = threading.Thread(target=lambda: box.append(call(fun, solution)), daemon=True)
     thread.start()
-    thread.join(seconds)
+    thread.join(min(seconds, threading.TIMEOUT_MAX))
     return box[0] if box else failed("timeout", f"no value after {seconds:g} s")
 
 
-def shortened(thing: Any, length: int = 80) -> str:
-    text = repr(thing)
-    return text if len(text) <= length else f"{text[: length - 1]}…"
+def shortened(thing: Any) -> str:
+    short = reprlib.Repr()
+    short.maxother = short.maxstring = 80
+    return short.repr(thing)

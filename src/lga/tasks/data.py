@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import io
 import os
 import struct
 import zlib
@@ -14,11 +15,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lga.core.checks import require
-from lga.core.tree_io import write_atomically
+from lga.core.files import write_atomically
 
 UNSIGNED_BYTES = 8  # third byte of an IDX file's magic number: the type of its values
 SPLIT_PARTS = 5
 DOWNLOAD_SECONDS = 60
+MOST_BYTES = 64 * 2**20
+"""More than any of the files has, packed or not: before its hash is known, a file is read, but not without end."""
 
 
 class Images(NamedTuple):
@@ -59,7 +62,7 @@ SOURCES: dict[str, Source] = {
     ),
     "fashion-mnist": Source(
         "fashion_mnist",
-        "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com",
+        "https://storage.googleapis.com/tensorflow/tf-keras-datasets",
         {
             TRAIN_IMAGES: "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
             TRAIN_LABELS: "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
@@ -69,7 +72,7 @@ SOURCES: dict[str, Source] = {
     ),
     "k-mnist": Source(
         "kmnist",
-        "http://codh.rois.ac.jp/kmnist/dataset/kmnist",
+        "https://codh.rois.ac.jp/kmnist/dataset/kmnist",
         {
             TRAIN_IMAGES: "51467d22d8cc72929e2a028a0428f2086b092bb31cfb79c69cc0a90ce135fde4",
             TRAIN_LABELS: "e38f9ebcd0f3ebcdec7fc8eabdcdaef93bb0df8ea12bee65224341c8183d8e17",
@@ -82,7 +85,12 @@ SOURCES: dict[str, Source] = {
 
 
 def data_directory() -> Path:
-    return Path(os.environ.get("LGA_DATA", Path.home() / ".cache" / "lga"))
+    if given := os.environ.get("LGA_DATA"):
+        return Path(given)
+    try:
+        return Path.home() / ".cache" / "lga"
+    except RuntimeError as error:
+        raise OSError("this user has no home folder for data: point LGA_DATA at a folder.") from error
 
 
 def load_images(name: str) -> Images:
@@ -138,11 +146,16 @@ def read_pair(source: Source, image_file: str, label_file: str) -> tuple[np.ndar
 def content(source: Source, name: str) -> bytes:
     """The decompressed file, downloaded if it is missing, and checked in any case."""
     path = data_directory() / source.folder / name
-    packed = path.read_bytes() if path.is_file() else download(source, name, path)
+    packed = start_of(path) if path.is_file() else download(source, name, path)
     try:
-        unpacked = gzip.decompress(packed)
+        with gzip.open(io.BytesIO(packed)) as file:
+            unpacked = file.read(MOST_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{path} is damaged ({error}): delete it, and it is fetched anew.") from error
+    require(
+        max(len(packed), len(unpacked)) <= MOST_BYTES,
+        f"{path} is no file of images or labels: it holds more than {MOST_BYTES:,} bytes. Delete it.",
+    )
     require(
         source.sha256[name] in (hashlib.sha256(data).hexdigest() for data in (unpacked, packed)),
         f"{path} is damaged or another file: its SHA-256 is not the expected one. Delete it, and it is fetched anew.",
@@ -152,11 +165,21 @@ def content(source: Source, name: str) -> bytes:
     return unpacked
 
 
+def start_of(path: Path) -> bytes:
+    """All of a file, unless it is larger than any that belongs here."""
+    with open(path, "rb") as file:
+        return file.read(MOST_BYTES + 1)
+
+
 def download(source: Source, name: str, path: Path) -> bytes:
     url = f"{source.mirror}/{name}"
+    require(
+        url.startswith("https://"), f"{url} is not fetched, because nobody vouches for it: it must begin with https."
+    )
     try:
         with urlopen(url, timeout=DOWNLOAD_SECONDS) as response:
-            return response.read()
+            require(response.geturl().startswith("https://"), f"{url} leads to {response.geturl()}: not https.")
+            return response.read(MOST_BYTES + 1)
     except (URLError, OSError) as error:
         raise OSError(
             f"{path} is missing and {url} cannot be reached ({getattr(error, 'reason', error)}): put the file there by "

@@ -1,0 +1,159 @@
+"""Tables of the pages on the paper's studies, from the reports under `results/studies`."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from experiments.bbob_detail import functions_won
+from experiments.markdown import markdown_table
+from experiments.selection import COLUMNS
+from lga.bench.statistics import interval_text
+
+
+def ties(report: dict[str, Any]) -> str:
+    rows = ([row["engine"], interval_text(row["mean_log10_value"], 2)] for row in report["rows"])
+    return markdown_table(["engine", "mean log10 of the best value (95 %, over seeds)"], rows)
+
+
+def engines(report: dict[str, Any]) -> str:
+    rows = ([row["engine"], interval_text(row["mean_log10_gap"], 3)] for row in report["rows"])
+    return markdown_table(["engine", "mean log10 gap (95 %, over instances)"], rows)
+
+
+def gesmr(report: dict[str, Any]) -> str:
+    """log10 of the best value on each function."""
+    functions = list(report["rows"][0]["mean_log10_value"])
+    header = [
+        f"{name}, mean log10 of the best value (95 %, over {report['config']['num_seeds']:,} seeds)"
+        for name in functions
+    ]
+    cells = ([interval_text(row["mean_log10_value"][name], 2) for name in functions] for row in report["rows"])
+    return markdown_table(
+        ["rule", *header], ([row["rule"], *own] for row, own in zip(report["rows"], cells, strict=True))
+    )
+
+
+def training_study(report: dict[str, Any]) -> str:
+    """What every variant ends at, panel by panel: mean and Student's interval over runs."""
+    panels = list(report["rows"][0]["panels"])
+    digits = {panel: 1 if is_return(panel) else 2 for panel in panels}
+    return markdown_table(
+        ["variant", *map(panel_title, panels), "runs"],
+        (
+            [
+                row["variant"],
+                *(interval_text(row["final"][panel], digits[panel]) for panel in panels),
+                str(len(row["scores"])),
+            ]
+            for row in report["rows"]
+        ),
+    )
+
+
+def is_return(panel: str) -> bool:
+    return panel == "pendulum"
+
+
+def panel_title(panel: str) -> str:
+    titles = {"pendulum": "pendulum, return of the elite", "mnist-14": "MNIST 14 x 14, test accuracy of the elite"}
+    return titles.get(panel, f"{panel} in 10-D, mean log10 gap")
+
+
+def selection(report: dict[str, Any]) -> str:
+    return markdown_table(
+        list(COLUMNS.values()),
+        ([f"{row[name]:.3g}" for name in COLUMNS] for row in report["rows"]),
+    )
+
+
+def reverse_engineering(report: dict[str, Any]) -> str:
+    return markdown_table(
+        ["weights", "output", "feature", "slope of the line", "share of the variance that it tells"],
+        (
+            [row["weights"], row["output"], row["feature"], f"{row['slope']:+.2f}", f"{row['r_squared']:.2f}"]
+            for row in report["rows"]
+        ),
+    )
+
+
+def budgets(report: dict[str, Any]) -> str:
+    methods = list(report["rows"][0]["gaps"])
+    return markdown_table(
+        ["N", "D", "T", *(f"{method} (95 %, over runs)" for method in methods)],
+        (
+            [
+                *(str(row[name]) for name in ("num_children", "num_dims", "num_generations")),
+                *(interval_text(row["gaps"][method], 2) for method in methods),
+            ]
+            for row in report["rows"]
+        ),
+    )
+
+
+def bbob_wins(report: dict[str, Any]) -> str:
+    """On how many functions each method is the best."""
+    methods = list(report["rows"][0]["per_function"])
+    lines: Iterable[list[str]] = (
+        [str(row["num_children"]), str(row["num_dims"]), split, *counts(row["per_function"], functions, methods)]
+        for row in report["rows"]
+        for split, functions in report["splits"].items()
+    )
+    return markdown_table(["N", "D", "functions", *(f"best: {method}" for method in methods)], lines)
+
+
+def counts(per_function: dict[str, dict[str, float]], functions: list[str], methods: list[str]) -> list[str]:
+    won = functions_won(per_function, functions)
+    return [f"{won[method]} of {len(functions)}" for method in methods]
+
+
+def transfer(report: dict[str, Any]) -> str:
+    methods = list(report["rows"][0]["final"])
+    return markdown_table(
+        ["task", *(f"{method} (95 %, over seeds)" for method in methods)],
+        ([row["task"], *(interval_text(row["final"][method], 2) for method in methods)] for row in report["rows"]),
+    )
+
+
+def robustness(report: dict[str, Any]) -> str:
+    return markdown_table(
+        ["task", "method", "best setting", "mean of all settings", "worst setting"],
+        (
+            [row["task"], row["method"], *(f"{row[name]:.1f}" for name in ("best", "mean", "worst"))]
+            for row in report["rows"]
+        ),
+    )
+
+
+def distillation(report: dict[str, Any]) -> str:
+    """Gaps on functions that neither training nor distilling has seen, and the share of the learned GA's gain."""
+    return markdown_table(
+        [
+            "method",
+            "mean log10 gap, held-out functions (95 %, over instances)",
+            "trained functions",
+            "share of the gain",
+        ],
+        (
+            [
+                row["method"],
+                interval_text(row["hold_out"], 3),
+                f"{row['train']:.3f}",
+                "" if row["share_of_gain"] is None else f"{100 * row['share_of_gain']:.0f} %",
+            ]
+            for row in report["rows"]
+        ),
+    )
+
+
+STUDIES: dict[str, Callable[[Any], str]] = {
+    "ties": ties,
+    "engines": engines,
+    "gesmr": gesmr,
+    "training_study": training_study,
+    "selection": selection,
+    "reverse_engineering": reverse_engineering,
+    "budgets": budgets,
+    "bbob_wins": bbob_wins,
+    "transfer": transfer,
+    "robustness": robustness,
+    "distillation": distillation,
+}

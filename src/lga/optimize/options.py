@@ -152,7 +152,7 @@ def plain_numbers(options: SearchOptions) -> dict[str, Any]:
         is_executor = name == "workers" and not isinstance(value, Number)
         if value is None or is_executor:
             continue
-        is_number = np.ndim(value) == 0 and not isinstance(value, str | bytes)
+        is_number = np.ndim(np.asarray(value)) == 0 and not isinstance(value, str | bytes)
         try:
             found[name] = kind(value)
         except (TypeError, ValueError, OverflowError):

@@ -233,7 +233,8 @@ def step_key(search: Search, state: SearchState, purpose: str) -> UInt32[np.ndar
 def positions_of(pending: Pending, rows: Float[np.ndarray, "m d"]) -> list[int | None]:
     """Where in the generation the given solutions are; None for those that it does not have.
 
-    Equal ones are taken one after the other. A solution that has lost some digits on its way is the nearest of those that it may be.
+    Equal ones are taken one after the other. A solution that has lost some digits on its way is the nearest of those
+    that it may be.
     """
     found: dict[int, int] = {}
     exact: dict[bytes, list[int]] = {}

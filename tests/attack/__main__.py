@@ -15,28 +15,30 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from attack.faults import EVALUATORS, Case, attack, command_case, random_case
-from attack.killer import killed_until_done, left_behind, lives, outcome
+from attack.killer import killed_and_finished, left_behind, lives, outcome
 from attack.mutations import bombarded, formats
 from lga.core.files import write_atomically
 
 PIECES = {
-    "minimize": ("searched_alone", "searched_by_workers", "searched_by_commands"),
+    "minimize": (*["searched_alone"] * 4, "searched_by_workers", "searched_by_commands"),
     "train": ("trained",),
     "bench": ("compared",),
 }
 # Most cases are cheap; what needs processes of its own is attacked as well, but less often.
-BUDGETS = {"in_process": 3000, "vectorized": 1500, "threads": 1500, "processes": 300}
+BUDGETS = {"in_process": 6000, "vectorized": 3000, "threads": 2000, "processes": 80}
 TURNS = ("in_process", "vectorized", "in_process", "threads", "in_process", "processes")
 assert set(TURNS) == set(EVALUATORS)
 
 
+MOST_KILLS = 34
 KINDS = ("faults", "searches", "kills", "resumed", "mutations", "broken")
 
 
@@ -52,11 +54,17 @@ class Report:
         return {name: Counter(found.get(name, {})) for name in KINDS}
 
     def add(self, name: str, found: Counter[str]) -> None:
+        self.change(lambda counts: counts[name].update(found))
+
+    def forget(self, *names: str) -> None:
+        self.change(lambda counts: [counts[name].clear() for name in names])
+
+    def change(self, how: Callable[[dict[str, Counter[str]]], Any]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with open(self.path.parent / ".lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             self.counts = self.read()
-            self.counts[name] += found
+            how(self.counts)
             totals = {f"total_{name}": counter.total() for name, counter in self.counts.items()}
             content = {name: dict(sorted(counter.items())) for name, counter in self.counts.items()}
             write_atomically(self.path, (json.dumps(totals | {"counts": content}, indent=1) + "\n").encode())
@@ -95,15 +103,21 @@ def kills(report: Report, wanted: int, folder: Path, cache: Path) -> None:
         while open_kinds := [kind for kind in PIECES if report.counts["kills"][kind] < wanted]:
             for kind in open_kinds:
                 pieces = PIECES[kind]
-                turn = report.counts["resumed"].total()
+                turn = sum(report.counts["resumed"][piece] for piece in set(pieces))
                 piece = pieces[turn % len(pieces)]
                 if piece not in straight:
                     maker.finished(piece, folder / f"{piece}-undisturbed")
                     straight[piece] = outcome(piece, folder / f"{piece}-undisturbed")
                 own = folder / f"{piece}-{turn}-{os.getpid()}"
                 with report.kept(f"{piece}, {turn}"):
-                    number = killed_until_done(maker, piece, own, random.Random(turn), longest=0.25)
-                    report.add("kills", Counter({kind: number}))
+                    killed_and_finished(
+                        maker,
+                        piece,
+                        own,
+                        random.Random(turn),
+                        MOST_KILLS,
+                        lambda kind=kind: report.add("kills", Counter({kind: 1})),
+                    )
                     assert outcome(piece, own) == straight[piece], "it ends otherwise than undisturbed"
                     assert left_behind(own) == [], f"left behind: {left_behind(own)}"
                 report.add("resumed", Counter({piece: 1}))
@@ -128,9 +142,12 @@ def main() -> None:
     parser.add_argument("--faults", type=int, default=50_000, help="failed evaluations, however evaluated")
     parser.add_argument("--kills", type=int, default=100, help="kills of each of minimize, train and bench")
     parser.add_argument("--mutations", type=int, default=5_000, help="changed files, over all formats")
+    parser.add_argument("--again", action="store_true", help="count faults anew; kills and changed files stay")
     given = parser.parse_args()
     logging.getLogger("lga.optimize").setLevel(logging.CRITICAL)
     report = Report(given.out / "attack.json")
+    if given.again:
+        report.forget("faults", "searches", "broken")
     with tempfile.TemporaryDirectory(prefix="lga-attack-") as name:
         folder = Path(name)
         mutations(report, given.mutations, folder)

@@ -106,11 +106,18 @@ class Vectorized:
     one: Objective
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        rows = [self.one(row) for row in x]
+        # All of them are called, also after one that fails: in a call that is spoilt all rows count.
+        rows = [self.row(one) for one in x]
         bad = [row for row in rows if not isinstance(row, float)]
         if bad:
             raise ValueError(f"{len(bad)} bad rows")
         return np.array(rows)
+
+    def row(self, x: np.ndarray) -> Any:
+        try:
+            return self.one(x)
+        except BaseException as error:
+            return error
 
 
 @dataclass(frozen=True)

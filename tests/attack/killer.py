@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from processes import descendants, is_alive, wait_until
 
 SECONDS_TO_DIE = 20.0
+LONGEST_AFTER_A_WRITE, LONGEST_AFTER_THE_START = 0.25, 2.0
 # What must come out bit by bit, whether killed or not.
 OUTCOMES = {
     "searched_alone": ["result.json"],
@@ -70,19 +71,23 @@ def outcome(piece: str, folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in OUTCOMES[piece]}
 
 
-def killed_until_done(maker: Lives, piece: str, folder: Path, dice: random.Random, longest: float) -> int:
-    """How often it was killed before it came to its end. Nothing that it had started may outlive it."""
-    kills = 0
-    while True:
+def killed_and_finished(
+    maker: Lives, piece: str, folder: Path, dice: random.Random, most: int, on_kill: Callable[[], None] = lambda: None
+) -> int:
+    """How often it was killed before it came to its end, by itself or undisturbed after the most kills.
+
+    Nothing that it had started may outlive it.
+    """
+    for kills in range(most):
         pid = maker.begin(piece, folder)
         # Most kills come at any moment of the start, the others soon after something was written.
-        if dice.random() < 0.3:
+        if dice.random() < 0.2:
             sign, writes = SIGNS.get(piece, SIGN_OF_A_SEARCH)
             for _ in range(writes):
                 wait_for_progress(folder / sign, pid)
-            time.sleep(dice.uniform(0.0, longest))
+            time.sleep(dice.uniform(0.0, LONGEST_AFTER_A_WRITE))
         else:
-            time.sleep(dice.uniform(0.0, 10 * longest))
+            time.sleep(dice.uniform(0.0, LONGEST_AFTER_THE_START))
         family = list(descendants(pid))
         if is_alive(pid):
             os.kill(pid, signal.SIGKILL)
@@ -91,7 +96,9 @@ def killed_until_done(maker: Lives, piece: str, folder: Path, dice: random.Rando
         if status == 0:
             return kills
         assert status == -signal.SIGKILL, (folder / "output").read_text()[-2000:]
-        kills += 1
+        on_kill()
+    maker.finished(piece, folder)
+    return most
 
 
 def wait_for_progress(path: Path, pid: int) -> None:

@@ -39,23 +39,23 @@ def told(result) -> dict:
     return {name: result[name] for name in names} | {name: result[name].tolist() for name in arrays} | history
 
 
-def search(folder: Path, **how) -> None:
-    limits = {"popsize": 6, "seed": 4, "max_evaluations": 150, "on_error": "retry", "algorithm": "samr_ga"}
+def search(folder: Path, max_evaluations: int, **how) -> None:
+    limits = {"popsize": 6, "seed": 4, "max_evaluations": max_evaluations, "on_error": "retry", "algorithm": "samr_ga"}
     result = minimize(rough, [(-5.0, 5.0)] * 2, checkpoint=folder / "run", **limits, **how)
     (folder / "result.json").write_text(json.dumps(told(result), sort_keys=True))
 
 
 def searched_alone(folder: Path) -> None:
-    search(folder)
+    search(folder, 150)
 
 
 def searched_by_workers(folder: Path) -> None:
-    search(folder, workers=2)
+    search(folder, 48, workers=2)
 
 
 def searched_by_commands(folder: Path) -> None:
     program = "import sys, time; time.sleep(0.02); print(sum((float(x) - 1) ** 2 for x in sys.argv[1:]))"
-    words = ["--bounds", "-5:5", "-5:5", "--popsize", "6", "--seed", "4", "--max-evaluations", "72", "--no-progress"]
+    words = ["--bounds", "-5:5", "-5:5", "--popsize", "6", "--seed", "4", "--max-evaluations", "30", "--no-progress"]
     command = f"{sys.executable} -I -S -c '{program}' {{x0}} {{x1}}"
     files = ["--checkpoint", str(folder / "run"), "--out", str(folder / "result.json"), "--algorithm", "samr_ga"]
     command_line.main(["--command", command, *words, *files, "--workers", "2"])

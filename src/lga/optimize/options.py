@@ -149,7 +149,8 @@ def plain_numbers(options: SearchOptions) -> dict[str, Any]:
     found = {}
     for name, kind in KINDS.items():
         value: Any = getattr(options, name)
-        if value is None or (name == "workers" and not isinstance(value, Number)):
+        is_executor = name == "workers" and not isinstance(value, Number)
+        if value is None or is_executor:
             continue
         is_number = np.ndim(value) == 0 and not isinstance(value, str | bytes)
         try:

@@ -28,7 +28,7 @@ def test_paper_preset_has_the_settings_of_the_papers_table():
         ("num_generations", (0, 5), "num_generations starts at 0, but must be at least 1"),
         ("num_children", (), "num_children is empty"),
         ("num_children", (0,), "num_children is 0, but must be a whole number of at least 1"),
-        ("objective", "best", "objective is 'best', but must be one of: anytime, meanN-finalT"),
+        ("objective", "best", "objective is 'best', but must be one of: anytime, area, meanN-finalT"),
         ("normalization", "none", "normalization is 'none', but must be one of"),
         ("aggregation", "max", "aggregation is 'max', but must be one of"),
         ("optimizer", "sgd", "optimizer is 'sgd', but must be one of"),

@@ -1,5 +1,7 @@
 """Screening and scattered mutation: what makes them what they are."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,10 +11,11 @@ from lga.algorithms.presets import learned_ga
 from lga.algorithms.run import run
 from lga.core.box import from_unit, to_unit
 from lga.core.population import FAILED
-from lga.operators.fold import folded_layout, usual_scatter, usual_screen
+from lga.operators.fold import usual_scatter, usual_screen
 from lga.operators.scatter import scattered
 from lga.operators.screening import attention_screening
-from lga.operators.theta import ThetaConfig
+from lga.tasks.tuning import evaluate_tuning, sample_tuning_task
+from lga.weights import resolve
 
 SCREEN = attention_screening(usual_screen())
 LOW, HIGH = -5.0, 5.0
@@ -111,19 +114,19 @@ def test_newcomers_are_uniform_in_the_box():
 
 
 def test_screening_pays_within_a_hundred_evaluations():
-    def valley(key, solutions):
-        return jnp.sum(jnp.abs(to_unit(solutions) - 0.8) * jnp.arange(6.0)[None, :], axis=-1)
+    trained = resolve("lga-hpo").theta
 
-    def best(learned):
-        algorithm = learned_ga(folded_layout(ThetaConfig(learned)), 4)
+    def mean_of_best(theta):
+        algorithm = learned_ga(theta, 4)
 
         def search(key):
-            key_start, key_run = jax.random.split(key)
+            key_task, key_start, key_run = jax.random.split(key, 3)
+            task = sample_tuning_task(key_task, 6)
             start = jax.random.uniform(key_start, (5, 6), minval=LOW, maxval=HIGH)
-            return run(key_run, algorithm, valley, start, 1.0, 25)[1].best_so_far[-1]
+            _, trace = run(key_run, algorithm, lambda k, x: evaluate_tuning(k, task, x), start, 1.0, 25)
+            return jnp.mean(trace.best_so_far)
 
-        return jax.jit(jax.vmap(search))(jax.random.split(jax.random.key(1), 32))
+        return jax.jit(jax.vmap(search))(jax.random.split(jax.random.key(1), 64))
 
-    with_it, without = best(("scatter", "screen")), best(("scatter",))
-    difference = np.asarray(without - with_it)
+    difference = np.asarray(mean_of_best(replace(trained, screen=None)) - mean_of_best(trained))
     assert difference.mean() > 3 * difference.std(ddof=1) / np.sqrt(len(difference))

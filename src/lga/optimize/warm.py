@@ -72,7 +72,8 @@ def taken_in(state: SearchState, run: Run, reference: float, scale: float) -> tu
     algorithm = with_leaves(algorithm, {f"parents.{name}": leaf for name, leaf in changes.items()})
     if jax.tree.leaves(algorithm.past):
         with jax.enable_x64(True):
-            past = jax.device_get(remember(algorithm.past, jnp.asarray(known.coordinates), jnp.asarray(known.values)))
+            told = jax.tree.map(jnp.asarray, (algorithm.past, known.coordinates, known.values))
+            past = jax.device_get(remember(*told))
         algorithm = with_leaves(algorithm, {f"past.{name}": leaf for name, leaf in named_leaves(past).items()})
     return replace(run, algorithm=algorithm, parent_values=values[kept]), nothing
 

@@ -9,16 +9,23 @@ import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 import pytest
 from faulty import assert_same, failures_of, slow_sphere, sphere
 
 import lga
-from processes import descendants, wait_until
+from processes import descendants, is_alive, wait_until
 
 BOX = [(-5.0, 5.0)] * 3
 SMALL = {"popsize": 8, "seed": 0, "max_evaluations": 40}
+
+
+@pytest.fixture(autouse=True)
+def _interruptible():
+    """What runs in the background of a shell ignores Ctrl-C, and so does all that it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def closes_and_sleeps(x):
@@ -73,7 +80,7 @@ def test_ctrl_c_ends_commands_at_once(workers, tmp_path):
     printed, complaint = process.communicate(timeout=60)
     assert time.monotonic() - begin < 15.0
     assert json.loads(printed)["message"].startswith("interrupted"), complaint
-    assert not any(Path(f"/proc/{pid}").exists() for pid in running)
+    wait_until(lambda: not any(map(is_alive, running)), 5.0)
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -114,4 +121,4 @@ def test_ctrl_c_pressed_again_and_again_ends_all_processes(tmp_path):
             process.send_signal(signal.SIGINT)
             time.sleep(0.001 * number**2)
         process.communicate(timeout=30)
-        wait_until(lambda family=family: not any(Path(f"/proc/{pid}").exists() for pid in family), 10.0)
+        wait_until(lambda family=family: not any(map(is_alive, family)), 10.0)

@@ -20,14 +20,6 @@ BOX = [(-5.0, 5.0)] * 3
 SMALL = {"popsize": 8, "seed": 0, "max_evaluations": 40}
 
 
-@pytest.fixture(autouse=True)
-def _interruptible():
-    """What runs in the background of a shell ignores Ctrl-C, and so does all that it starts."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def closes_and_sleeps(x):
     os.closerange(3, 256)
     time.sleep(3600.0)
@@ -69,6 +61,7 @@ def commands_of(parent: int) -> list[int]:
     return [pid for pid, words in descendants(parent).items() if "-S" in words and "sleep" in words[-3]]
 
 
+@pytest.mark.usefixtures("ctrl_c_works")
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_ctrl_c_ends_commands_at_once(workers, tmp_path):
     sleeper = f"{sys.executable} -S -c 'import time; time.sleep(300)' {{x}}"
@@ -105,6 +98,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("ctrl_c_works")
 def test_ctrl_c_pressed_again_and_again_ends_all_processes(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(INTERRUPTED)

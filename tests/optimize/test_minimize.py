@@ -77,14 +77,6 @@ def test_time_is_kept_within_a_generation():
     assert math.isfinite(result.fun)
 
 
-@pytest.fixture
-def ctrl_c_works():
-    """Shells start processes in the background with Ctrl-C ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.usefixtures("ctrl_c_works")
 def test_an_interrupt_returns_the_best_so_far():
     calls = []

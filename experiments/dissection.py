@@ -1,7 +1,7 @@
 """What the learned operators did in searches: every generation's features, selection logits and rate multipliers."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,12 +13,27 @@ from lga.algorithms.run import Record, run
 from lga.core.population import take
 from lga.core.tree import tree_dataclass
 from lga.operators.features import rate_features
-from lga.operators.fold import FoldedTheta, fold
+from lga.operators.fold import FoldedReadout, FoldedSelection, fold
 from lga.operators.mutation_rate import rate_multiplier
 from lga.operators.rows import selection_row, with_one
 from lga.operators.selection import joint_features
+from lga.operators.theta import Theta
 from lga.trials import uniform_start
 from lga.weights import resolve
+
+
+class PapersOperators(NamedTuple):
+    """Folded numbers of the paper's two operators."""
+
+    select: FoldedSelection
+    rate: FoldedReadout
+
+
+def papers_operators(theta: Theta) -> PapersOperators:
+    folded = fold(theta)
+    if folded.select is None or folded.rate is None:
+        raise ValueError("weights have no learned selection or no learned rate, but must have both.")
+    return PapersOperators(folded.select, folded.rate)
 
 
 @tree_dataclass
@@ -58,20 +73,20 @@ def sphere(key: Any, solutions: Float[Array, "n d"]) -> Float[Array, " n"]:
 def dissect(name: str, searches: Searches) -> Dissected:
     """Searches with the named weights on the sphere, with its optimum at zero."""
     weights = resolve(name)
-    algorithm, folded = learned_ga(weights.theta, searches.num_children), fold(weights.theta)
+    algorithm, learned = learned_ga(weights.theta, searches.num_children), papers_operators(weights.theta)
     sigma0 = weights.sigma0 if searches.sigma0 is None else searches.sigma0
 
     def of_seed(key: Any) -> Dissected:
         key_start, key_search = jax.random.split(key)
         start = uniform_start(key_start, searches.num_children, searches.num_dims)
         _, trace = run(key_search, algorithm, sphere, start, sigma0, searches.num_generations, record=True)
-        return jax.vmap(lambda record: dissect_generation(folded, record))(trace.records)
+        return jax.vmap(lambda record: dissect_generation(learned, record))(trace.records)
 
     keys = jax.random.split(jax.random.key(8), searches.num_seeds)
     return jax.tree.map(np.asarray, jax.jit(jax.vmap(of_seed))(keys))
 
 
-def dissect_generation(folded: FoldedTheta, record: Record) -> Dissected:
+def dissect_generation(learned: PapersOperators, record: Record) -> Dissected:
     parents, offspring, best = record.parents, record.offspring, record.best_before
     features = rate_features(take(parents, record.parent_index), best)
     of_parents, of_children = joint_features(parents.fitness, offspring.fitness, best)
@@ -82,7 +97,7 @@ def dissect_generation(folded: FoldedTheta, record: Record) -> Dissected:
         beats_best=offspring.fitness < best,
         child_rates=offspring.sigma,
         parents_of_children=features,
-        multipliers=rate_multiplier(folded.rate, features),
+        multipliers=rate_multiplier(learned.rate, features),
         child_features=of_children,
-        logits=jax.vmap(lambda row: selection_row(folded.select, row, children))(with_one(of_parents)),
+        logits=jax.vmap(lambda row: selection_row(learned.select, row, children))(with_one(of_parents)),
     )

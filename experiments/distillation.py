@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from experiments.dissection import PapersOperators, papers_operators
 from experiments.form import Experiment, Outcome, described
 from lga.algorithms.genetic import genetic_algorithm
 from lga.analysis.operators import operator_lines
@@ -24,7 +25,6 @@ from lga.bench.statistics import interval_text, mean_interval
 from lga.core.compile_cache import use_compilation_cache
 from lga.core.interfaces import MutationRate
 from lga.operators.features import fitness_and_rate_features
-from lga.operators.fold import FoldedTheta, fold
 from lga.operators.mutation_rate import fixed_rate, ladder_rate, rate_multiplier
 from lga.operators.rows import selection_row, with_one
 from lga.operators.selection import joint_features, rank_selection, selection_weights
@@ -46,7 +46,7 @@ class DistillationSettings:
     cells: Path = Path("runs/studies/cells")
 
 
-def equals_and_worse(folded: FoldedTheta, num_individuals: int) -> list[dict[str, float]]:
+def equals_and_worse(learned: PapersOperators, num_individuals: int) -> list[dict[str, float]]:
     """The multiplier of the better parents' rates, by the share of worse ones, whose rates are larger or smaller.
 
     How much worse, larger and smaller does not matter: the features of two kinds of parents do not see it.
@@ -57,7 +57,7 @@ def equals_and_worse(folded: FoldedTheta, num_individuals: int) -> list[dict[str
         is_worse = jnp.arange(num_individuals) >= num_individuals - worse
         rates = jnp.where(is_worse, their_rate, 1.0)
         features = fitness_and_rate_features(is_worse.astype(rates.dtype), rates, jnp.zeros(()))
-        better = rate_multiplier(folded.rate, features) * (1.0 - is_worse)
+        better = rate_multiplier(learned.rate, features) * (1.0 - is_worse)
         return jnp.sum(better) / (num_individuals - worse)
 
     return [
@@ -70,7 +70,7 @@ def equals_and_worse(folded: FoldedTheta, num_individuals: int) -> list[dict[str
     ]
 
 
-def takeover(folded: FoldedTheta, settings: DistillationSettings) -> list[dict[str, Any]]:
+def takeover(learned: PapersOperators, settings: DistillationSettings) -> list[dict[str, Any]]:
     """Who gets the places of equal parents, by how far the best child is from them, in deviations of the children."""
     n = settings.num_individuals
     draws = np.random.default_rng(0).normal(size=(settings.num_draws, n)).astype(np.float32)
@@ -80,7 +80,7 @@ def takeover(folded: FoldedTheta, settings: DistillationSettings) -> list[dict[s
     @jax.vmap
     def shares(children: Float[Array, " n"], level: Float[Array, ""]) -> Float[Array, " m"]:
         of_parents, of_children = joint_features(jnp.full(n, level), children, level)
-        rows = jax.vmap(lambda row: selection_row(folded.select, row, with_one(of_children)))(with_one(of_parents))
+        rows = jax.vmap(lambda row: selection_row(learned.select, row, with_one(of_children)))(with_one(of_parents))
         weights = selection_weights(rows)
         return jnp.mean(weights / jnp.sum(weights, axis=-1, keepdims=True), axis=0)
 
@@ -121,9 +121,9 @@ def run(settings: DistillationSettings, out: Path, console: Console) -> Outcome:
     use_compilation_cache()
     looks = []
     for name in settings.weights:
-        folded = fold(resolve(name, settings.protocol.num_dims).theta)
-        rates = equals_and_worse(folded, settings.num_individuals)
-        looks.append({"weights": name, "rates": rates, "takeover": takeover(folded, settings)})
+        operators = papers_operators(resolve(name, settings.protocol.num_dims).theta)
+        rates = equals_and_worse(operators, settings.num_individuals)
+        looks.append({"weights": name, "rates": rates, "takeover": takeover(operators, settings)})
     draw(looks, out / "distillation.png")
     protocol = settings.protocol
     gaps = {

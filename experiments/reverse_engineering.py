@@ -23,14 +23,13 @@ class ReverseSettings:
 
 def pairs(found: Dissected) -> dict[str, dict[str, tuple[np.ndarray, np.ndarray]]]:
     """For each output and each feature all points: of parents for the rate, of children for selection."""
-    change = np.log(found.multipliers).ravel()
+    change = np.log(np.asarray(found.multipliers)).ravel()
     # Rows of the selection matrix are averaged: the logit of a child, whoever the parent is.
-    logits = found.logits.mean(axis=-2).ravel()
+    logits = np.asarray(found.logits).mean(axis=-2).ravel()
+    of_parents, of_children = np.asarray(found.parents_of_children), np.asarray(found.child_features)
     return {
-        "log of the rate's multiplier": {
-            name: (found.parents_of_children[..., k].ravel(), change) for name, k in FEATURES.items()
-        },
-        "mean selection logit": {name: (found.child_features[..., k].ravel(), logits) for name, k in FEATURES.items()},
+        "log of the rate's multiplier": {name: (of_parents[..., k].ravel(), change) for name, k in FEATURES.items()},
+        "mean selection logit": {name: (of_children[..., k].ravel(), logits) for name, k in FEATURES.items()},
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from scipy.stats import spearmanr
+from scipy.stats import rankdata
 
 from experiments.dissection import Dissected, Searches, dissect
 from experiments.form import Experiment, Outcome, described
@@ -39,7 +39,7 @@ def row_of(found: Dissected, generation: int) -> dict[str, Any]:
     replaced = chosen < n
     distinct = [len(set(own[own < n])) for own in chosen]
     success = found.beats_best[:, t].any(axis=-1)
-    ranks, rates = found.parents_of_children[:, t, :, 1], found.child_rates[:, t]
+    ranks, rates = np.asarray(found.parents_of_children[:, t, :, 1]), np.asarray(found.child_rates[:, t])
     return {
         "generation": generation,
         "parents_replaced": float(replaced.mean()),
@@ -48,16 +48,20 @@ def row_of(found: Dissected, generation: int) -> dict[str, Any]:
         "different_children_chosen": float(np.mean(distinct)),
         "mean_log10_rate": float(np.log10(rates).mean()),
         "rank_correlation_of_parent_and_rate": float(
-            np.nanmean([spearmanr(*pair).statistic for pair in zip(ranks, rates, strict=True) if np.ptp(pair[1]) > 0])
+            np.nanmean([rank_correlation(*pair) for pair in zip(ranks, rates, strict=True) if np.ptp(pair[1]) > 0])
         ),
     }
 
 
+def rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
+    return float(np.corrcoef(rankdata(x), rankdata(y))[0, 1])
+
+
 def run(settings: SelectionSettings, out: Path, console: Console) -> Outcome:
     found = dissect(settings.weights, settings.searches)
+    chosen, improvements, rates = map(np.asarray, (found.chosen, found.improvements, found.child_rates))
     first = {
-        f"generation {t}": (found.chosen[0, t - 1], found.improvements[0, t - 1], found.child_rates[0, t - 1])
-        for t in settings.generations
+        f"generation {t}": (chosen[0, t - 1], improvements[0, t - 1], rates[0, t - 1]) for t in settings.generations
     }
     selection_panels(first, out / "selection.png")
     rows = [row_of(found, t) for t in settings.generations]

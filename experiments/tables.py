@@ -14,10 +14,12 @@ from typing import Any
 
 from rich.console import Console
 
+from experiments import hpo_choice
 from experiments.form import Experiment, Outcome
 from experiments.markdown import markdown_table
 from experiments.study_tables import STUDIES
 from lga.bench import neuro as neuro_report
+from lga.bench.hpob import report as hpob_report
 from lga.bench.statistics import interval_text
 
 BLOCK = re.compile(r"(<!-- begin (?P<name>\w+) (?P<file>\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -348,6 +350,18 @@ def neuro(report: dict[str, Any]) -> str:
     return f"{settings.strip()}\n\n{table}"
 
 
+def hpob(report: dict[str, Any]) -> str:
+    return markdown_table(hpob_report.table_header(report), hpob_report.table_rows(report))
+
+
+def hpob_spaces(report: dict[str, Any]) -> str:
+    return markdown_table(hpob_report.space_header(report), hpob_report.space_rows(report))
+
+
+def hpob_choice(report: dict[str, Any]) -> str:
+    return markdown_table(hpo_choice.header(), map(hpo_choice.cells, report["rows"]))
+
+
 def attack(report: dict[str, Any]) -> str:
     counts = report["counts"]
 
@@ -390,6 +404,9 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "noise_differences": noise_differences,
     "noise_models": noise_models,
     "neuro": neuro,
+    "hpob": hpob,
+    "hpob_spaces": hpob_spaces,
+    "hpo_choice": hpob_choice,
     **STUDIES,
 }
 

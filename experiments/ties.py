@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 from rich.console import Console
 from rich.table import Table
 
+from experiments.dissection import papers_operators
 from experiments.form import Experiment, Outcome, described
 from lga.algorithms.genetic import genetic_algorithm
 from lga.algorithms.presets import learned_ga
@@ -20,10 +21,11 @@ from lga.bench.statistics import interval_text, mean_interval
 from lga.core.interfaces import Algorithm, MutationRate
 from lga.core.random import index_by_weight, uniform
 from lga.operators.features import fitness_features, rate_features, sampling_features
-from lga.operators.fold import FoldedTheta, fold
+from lga.operators.fold import fold
 from lga.operators.mutation_rate import no_state, no_update, rate_multiplier
 from lga.operators.sampling import sampling_probabilities
 from lga.operators.selection import sample_rows
+from lga.operators.theta import Theta
 from lga.trials import uniform_start
 from lga.weights import EVOSAX_LGA, resolve
 
@@ -51,24 +53,26 @@ def with_shared_ranks(features: Float[Array, "n f"], fitness: Float[Array, " n"]
     return features.at[:, RANK].set(shared_ranks(fitness))
 
 
-def shared_rank_ga(folded: FoldedTheta, num_children: int) -> Algorithm:
-    """The learned GA, but for its ranks."""
+def shared_rank_ga(theta: Theta, num_children: int) -> Algorithm:
+    """The learned GA, but for its ranks. Sampling is learned as well."""
+    learned, sampling = papers_operators(theta), fold(theta).sample
+    assert sampling is not None
 
     def sample(key, parents, num_children, progress):
         features = with_shared_ranks(sampling_features(parents, progress), parents.fitness)
-        return index_by_weight(uniform(key, num_children), sampling_probabilities(folded.sample, features))
+        return index_by_weight(uniform(key, num_children), sampling_probabilities(sampling, features))
 
     def propose(key, rate_state, sampled_parents, progress):
         features = rate_features(sampled_parents, progress.best_fitness)
         return sampled_parents.sigma * rate_multiplier(
-            folded.rate, with_shared_ranks(features, sampled_parents.fitness)
+            learned.rate, with_shared_ranks(features, sampled_parents.fitness)
         )
 
     def select(key, parents, offspring, progress):
         fitness = jnp.concatenate([offspring.fitness, parents.fitness])
         joint = with_shared_ranks(fitness_features(fitness, progress.best_fitness), fitness)
         n, e = offspring.fitness.shape[0], parents.fitness.shape[0]
-        chosen = sample_rows(folded.select, joint[n:], joint[:n], uniform(key, e))
+        chosen = sample_rows(learned.select, joint[n:], joint[:n], uniform(key, e))
         return jnp.where(chosen == n, n + jnp.arange(e), chosen)
 
     rate = MutationRate(no_state, propose, no_update)
@@ -80,7 +84,7 @@ def engines(settings: TiesSettings) -> dict[str, Algorithm]:
     return {
         EVOSAX: evosax_learned_ga(settings.num_children),
         OURS: learned_ga(theta, settings.num_children),
-        "the same, equals sharing their rank": shared_rank_ga(fold(theta), settings.num_children),
+        "the same, equals sharing their rank": shared_rank_ga(theta, settings.num_children),
     }
 
 

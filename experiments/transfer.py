@@ -70,7 +70,7 @@ EXPERIMENT = Experiment(
     {
         "smoke": TransferSettings(("pendulum",), size="smoke", num_seeds=1),
         "small": TransferSettings(
-            ("pendulum", "digits", "mnist-14", "mnist"),
+            ("pendulum", "digits", "mnist-14"),
             size="small",
             num_children=32,
             num_generations=40,

@@ -9,9 +9,9 @@ import pytest
 
 from lga.algorithms.genetic import genetic_algorithm
 from lga.core.population import Children
-from lga.operators import crossover, mutation_rate, sampling, selection, shape
+from lga.operators import crossover, mutation_rate, sampling, scatter, screening, selection, shape
 from lga.operators.theta import ThetaConfig
-from samples import progress_of, random_archive, random_folded, sphere
+from samples import ALL_LEARNED, progress_of, random_archive, random_folded, sphere
 
 REGISTRIES = {
     "sample": (sampling, sampling.SAMPLINGS),
@@ -19,13 +19,17 @@ REGISTRIES = {
     "rate": (mutation_rate, mutation_rate.RATES),
     "shape": (shape, shape.SHAPES),
     "select": (selection, selection.SELECTIONS),
+    "scatter": (scatter, scatter.SCATTERINGS),
+    "screen": (screening, screening.SCREENINGS),
 }
+STEPS = {"scatter": "shape"}
+"""What `genetic_algorithm` calls a step, where its room has another name."""
 OPERATORS = [(step, name) for step, (_, registry) in REGISTRIES.items() for name in registry]
 
 # What factories need to be told; a newcomer with another argument adds it here.
 ARGUMENTS = {"num_groups": 3, "low": -2.0, "high": 2.0}
 
-FOLDED = random_folded(0)
+FOLDED = random_folded(0, ThetaConfig((*ALL_LEARNED.learned, "scatter", "screen")))
 BLEND = random_folded(0, ThetaConfig(("blend",))).blend
 PARENTS, OFFSPRING = random_archive(1, 5), random_archive(2, 8)
 PROGRESS = progress_of(PARENTS)
@@ -42,7 +46,7 @@ def build(step: str, name: str):
 @pytest.mark.parametrize("step", REGISTRIES)
 def test_every_factory_of_a_room_is_in_its_registry(step):
     module, registry = REGISTRIES[step]
-    contracts = {"Sampling", "Crossover", "MutationRate", "MutationShape", "Selection"}
+    contracts = {"Sampling", "Crossover", "MutationRate", "MutationShape", "Selection", "Screening"}
     # Factories of factories are not operators.
     parts = {"adaptive", "by_number_of_variables"}
     factories = {
@@ -76,7 +80,14 @@ def test_an_operator_keeps_its_contract(step, name):
         assert np.all(np.isfinite(sigma) & (sigma >= 0))
         told = jax.jit(operator.update)(key_update, state, OFFSPRING, random_archive(4, 8))
         assert jax.tree.map(jnp.shape, told) == jax.tree.map(jnp.shape, state)
-    elif step == "shape":
+    elif step == "screen":
+        past = operator.init(PARENTS.solutions, PARENTS.fitness)
+        index = jax.jit(operator.choose, static_argnums=2)(past, OFFSPRING.solutions, 3)
+        assert len(set(np.asarray(index).tolist())) == 3
+        assert np.all((index >= 0) & (index < 8))
+        told = jax.jit(operator.update)(past, OFFSPRING.solutions, OFFSPRING.fitness)
+        assert jax.tree.map(jnp.shape, told) == jax.tree.map(jnp.shape, past)
+    elif step in ("shape", "scatter"):
         memory, index, sigma = operator.init(PARENTS.solutions), jnp.arange(8) % 5, jnp.full(8, 0.5)
         solutions, noise = jax.jit(operator.mutate)(jax.random.key(SEED), memory, PARENTS.solutions, index, sigma)
         assert solutions.shape == (8, 3)
@@ -91,7 +102,7 @@ def test_an_operator_keeps_its_contract(step, name):
 
 @pytest.mark.parametrize(("step", "name"), OPERATORS)
 def test_an_operator_works_in_a_search_beside_the_others(step, name):
-    algorithm = genetic_algorithm(8, 5, **{step: build(step, name)})
+    algorithm = genetic_algorithm(8, 5, **{STEPS.get(step, step): build(step, name)})
     state = algorithm.init(jax.random.key(SEED), PARENTS.solutions, PARENTS.fitness, 0.5)
     for number in range(3):
         key_ask, key_tell = jax.random.split(jax.random.key(number))

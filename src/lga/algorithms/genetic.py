@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from lga import native
 from lga.core.checks import require, require_positive_integer
-from lga.core.interfaces import Algorithm, Crossover, MutationRate, MutationShape, Sampling, Selection
+from lga.core.interfaces import Algorithm, Crossover, MutationRate, MutationShape, Sampling, Screening, Selection
 from lga.core.population import (
     Archive,
     Children,
@@ -40,6 +40,8 @@ class GeneticState:
     survivor_index: Int[Array, "*batch e"]
     """Where in `[children; parents]` each parent was found when it was last selected."""
     progress: Progress
+    past: Any = ()
+    """What screening remembers."""
 
     @property
     def best_solution(self) -> Float[Array, "*batch d"]:
@@ -59,14 +61,19 @@ def genetic_algorithm(
     rate: MutationRate | None = None,
     shape: MutationShape | None = None,
     select: Selection | None = None,
+    screen: Screening | None = None,
 ) -> Algorithm:
-    """Assembles the operators; those that are not given are the hand-designed ones of a Gaussian GA."""
+    """Assembles the operators; those that are not given are the hand-designed ones of a Gaussian GA.
+
+    With `screen` there are many candidates for each child, made like children, and it chooses from them.
+    """
     require_positive_integer("num_children", num_children)
     require_positive_integer("num_parents", num_parents)
     sample = sample or uniform_sampling()
     rate = rate or fixed_rate()
     shape = shape or isotropic()
     select = select or truncation_selection()
+    num_candidates = num_children * (1 if screen is None else screen.num_candidates)
 
     def init(
         key: Key[Array, ""],
@@ -87,24 +94,29 @@ def genetic_algorithm(
         )
         itself = num_children + jnp.arange(num_parents, dtype=jnp.int32)
         progress = start_progress(solutions, None if fitness is None else known)
-        return GeneticState(parents, rate.init(sigma), shape.init(solutions), itself, progress)
+        past = () if screen is None else screen.init(solutions, known)
+        return GeneticState(parents, rate.init(sigma), shape.init(solutions), itself, progress, past)
 
     def ask(key: Key[Array, ""], state: GeneticState) -> tuple[Children, GeneticState]:
         key_sample, key_cross, key_rate, key_noise = split(key, 4)
         parents, progress = state.parents, state.progress
-        parent_index = sample(key_sample, parents, num_children, progress)
+        parent_index = sample(key_sample, parents, num_candidates, progress)
         sampled_parents = take(parents, parent_index)
         if cross is None:
             start, start_index = parents.solutions, parent_index
         else:
             start, inherited = cross(key_cross, parents, parent_index, progress)
-            start_index = jnp.arange(num_children, dtype=jnp.int32)
+            start_index = jnp.arange(num_candidates, dtype=jnp.int32)
             sampled_parents = replace(sampled_parents, sigma=inherited)
         sigma = finite_rate(rate.propose(key_rate, state.rate_state, sampled_parents, progress), sampled_parents.sigma)
         mutated, noise = shape.mutate(key_noise, state.shape_memory, start, start_index, sigma)
         # Without the barrier XLA draws the noise again for every reader of solutions, if ask and tell are one program.
         mutated, noise = jax.lax.optimization_barrier((mutated, noise))
-        return Children(mutated, sigma, parent_index, noise), state
+        children = Children(mutated, sigma, parent_index, noise)
+        if screen is not None:
+            chosen = screen.choose(state.past, mutated, num_children)
+            children = jax.tree.map(lambda leaf: leaf[chosen], children)
+        return children, state
 
     def tell(key: Key[Array, ""], state: GeneticState, children: Children, fitness: Float[Array, " n"]) -> GeneticState:
         require(
@@ -127,6 +139,7 @@ def genetic_algorithm(
             shape_memory=shape_memory,
             survivor_index=survivor_index,
             progress=progress,
+            past=() if screen is None else screen.update(state.past, children.solutions, offspring.fitness),
         )
 
     return Algorithm(init, ask, tell, num_children, num_parents)
@@ -186,9 +199,10 @@ def check_start(
         solutions.ndim == 2 and solutions.shape[0] >= 1,
         f"solutions has shape {solutions.shape}, but must be [number of solutions, dimensions].",
     )
+    given = solutions.shape[:1] if fitness is None else fitness.shape
     require(
-        fitness is None or fitness.shape == solutions.shape[:1],
-        f"fitness has shape {np.shape(fitness)}, but must be ({solutions.shape[0]},): one value for each solution.",
+        given == solutions.shape[:1],
+        f"fitness has shape {given}, but must be ({solutions.shape[0]},): one value for each solution.",
     )
     require(
         jnp.issubdtype(solutions.dtype, jnp.floating),

@@ -18,6 +18,8 @@ from lga.operators.mutation_rate import (
     trend_rate,
 )
 from lga.operators.sampling import attention_sampling
+from lga.operators.scatter import scattered
+from lga.operators.screening import attention_screening
 from lga.operators.selection import attention_selection, rank_selection
 from lga.operators.shape import by_number_of_variables, has_matrix, matrix, separable
 from lga.operators.theta import Theta
@@ -78,6 +80,7 @@ def learned_ga(
         shape=learned_shape(folded, balanced),
         sample=attention_sampling(folded.sample) if folded.sample is not None else None,
         cross=learned_crossover(folded),
+        screen=attention_screening(folded.screen) if folded.screen is not None else None,
     )
 
 
@@ -106,6 +109,8 @@ def learned_crossover(folded: FoldedTheta) -> Crossover | None:
 
 def learned_shape(folded: FoldedTheta, balanced: bool) -> MutationShape | None:
     """A matrix or scales, whichever is learned; where only one is, the other has the usual constants."""
+    if folded.scatter is not None:
+        return scattered(folded.scatter)
     if folded.shape is None:
         return separable(folded.separable, balanced) if folded.separable is not None else None
     return by_number_of_variables(matrix(folded.shape, balanced), separable(folded.separable, balanced))

@@ -48,7 +48,7 @@ def evolution_strategy(name: str, num_children: int) -> Algorithm:
     def build(num_dims: int) -> Any:
         return evosax_algorithm(name)(num_children, jnp.zeros(num_dims))
 
-    return from_evosax(build, num_children, 1, begin, lambda asked: asked.std)
+    return from_evosax(name, build, num_children, 1, begin, lambda asked: asked.std)
 
 
 # evosax's arithmetic does not survive infinities: worse than any value of a benchmark, yet its squares are finite.
@@ -70,7 +70,7 @@ def evosax_learned_ga(num_children: int, elite_ratio: float = 1.0) -> Algorithm:
         founders = jnp.argsort(fitness)[:num_parents]
         return implementation.init(key, solutions[founders], fitness[founders], settings)
 
-    return from_evosax(build, num_children, num_parents, begin, lambda asked: asked.std_C)
+    return from_evosax("LearnedGA", build, num_children, num_parents, begin, lambda asked: asked.std_C)
 
 
 def evosax_algorithm(name: str) -> Any:
@@ -82,6 +82,7 @@ def evosax_algorithm(name: str) -> Any:
 
 
 def from_evosax(
+    name: str,
     build: Callable[[int], Any],
     num_children: int,
     num_parents: int,

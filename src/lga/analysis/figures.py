@@ -196,6 +196,21 @@ def lines(curves: dict[str, tuple[np.ndarray, np.ndarray]], across: str, label: 
     save(figure, path)
 
 
+def regret_curves(
+    curves: dict[str, tuple[np.ndarray, np.ndarray]], published: dict[str, tuple[np.ndarray, np.ndarray]], path: Path
+) -> None:
+    """Mean regret over evaluations, on a logarithmic scale; the first method is bold, published ones are dashed."""
+    figure = Figure(figsize=(9.2, 5.0), layout="constrained")
+    axes = figure.subplots()
+    for number, (name, (where, values)) in enumerate((curves | published).items()):
+        style = "--" if name in published else "-"
+        width = 2.5 if number == 0 else 1.2
+        axes.plot(where, values, style, label=name, linewidth=width, color=colour(number))
+    axes.set(xlabel="evaluations, with the five initial ones", ylabel="mean normalized regret", yscale="log")
+    figure.legend(frameon=False, fontsize=7, loc="outside right upper")
+    save(figure, path)
+
+
 def learning_curves(panels: dict[str, dict[str, dict[str, list]]], path: Path, across: str = "generation") -> None:
     """One panel per measure, one line per algorithm: mean over seeds, its 95 % interval as a band if there is one."""
     figure = Figure(figsize=(5.6 * len(panels), 4), layout="constrained")

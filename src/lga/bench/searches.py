@@ -133,11 +133,11 @@ def searches(
     return search
 
 
-def side_by_side(algorithm: Algorithm) -> Algorithm:
+def side_by_side(algorithm: Algorithm, compiled: Callable[[Callable], Callable] = jax.jit) -> Algorithm:
     """The same algorithm for runs along the axes of tasks and seeds, compiled; keys come as their data."""
 
     def keyed(function: Callable) -> Callable:
-        return jax.jit(over_runs(lambda key_data, *rest: function(jax.random.wrap_key_data(key_data), *rest)))
+        return compiled(over_runs(lambda key_data, *rest: function(jax.random.wrap_key_data(key_data), *rest)))
 
     return algorithm._replace(init=keyed(algorithm.init), ask=keyed(algorithm.ask), tell=keyed(algorithm.tell))
 

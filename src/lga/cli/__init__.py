@@ -19,6 +19,7 @@ COMMANDS: Commands = {
             "bbob": ("learned and hand-designed algorithms on BBOB", "bench:bbob_main"),
             "generalization": ("other population sizes, dimensions and horizons", "bench:generalization_main"),
             "coco": ("a learned algorithm under COCO's observer, for cocopp", "bench:coco_main"),
+            "hpob": ("learned and hand-designed algorithms on hyperparameters (HPO-B)", "bench_hpob:main"),
             "neuro": ("learned and hand-designed algorithms on neuroevolution tasks", "bench_neuro:main"),
         },
     ),
@@ -39,7 +40,7 @@ COMMANDS: Commands = {
         },
     ),
 }
-EXTRAS = "train,bench,neuro"
+EXTRAS = "train,bench,neuro,hpo"
 
 
 def main() -> None:

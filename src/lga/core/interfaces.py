@@ -64,6 +64,19 @@ class Selection(Protocol):
     ) -> Int[Array, " e"]: ...
 
 
+class Screening(NamedTuple):
+    """Which of many candidates become children. It remembers what was evaluated."""
+
+    num_candidates: int
+    """For each child."""
+    init: Callable[[Float[Array, "n d"], Float[Array, " n"]], Any]
+    """(solutions, fitness) -> memory"""
+    choose: Callable[[Any, Float[Array, "k d"], int], Int[Array, " n"]]
+    """(memory, candidates, num_children) -> their indices"""
+    update: Callable[[Any, Float[Array, "n d"], Float[Array, " n"]], Any]
+    """(memory, solutions, fitness) -> memory"""
+
+
 class Algorithm(NamedTuple):
     """Pure functions, so `jit`, `vmap`, `scan` and `shard_map` work on them."""
 

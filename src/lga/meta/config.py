@@ -75,6 +75,9 @@ class MetaConfig:
     evaluate_start: bool = True
     """Whether a search knows the fitness of its initial solutions; in the paper's code it does not."""
 
+    tasks: str = "bbob"
+    """What candidates are tried on: bbob, or tuning: functions in a box that look like the tuning of a model, which
+    need scales."""
     family: tuple[str, ...] = ("large",)
     """A family of BBOB functions (small, medium, large, all), or names of functions."""
     dims: tuple[int, int] = (2, 10)
@@ -94,7 +97,7 @@ class MetaConfig:
     """Tasks that each of them is tried on (J)."""
     objective: str = "minN-finalT"
     """What a search is judged by: minN-finalT, minN-minT, meanN-minT, meanN-finalT, or anytime: the geometric mean
-    of the best so far after a quarter, half and all of the horizon."""
+    of the best so far after a quarter, half and all of the horizon, or area: its mean over all generations."""
     normalization: str = "z_score"
     """How the verdicts on a task are made comparable: z_score, log_z_score, log (the mean is then that of the
     validation), soft (as log_z_score, but tasks on which candidates differ little count for little) or rank."""
@@ -155,10 +158,11 @@ class MetaConfig:
         return bbob.family_members(self.family[0] if self.family[0] in bbob.FAMILIES else self.family)
 
 
-OBJECTIVES = ("minN-finalT", "minN-minT", "meanN-minT", "meanN-finalT", "anytime")
+OBJECTIVES = ("minN-finalT", "minN-minT", "meanN-minT", "meanN-finalT", "anytime", "area")
 NORMALIZATIONS = ("z_score", "log_z_score", "log", "soft", "rank")
 AGGREGATIONS = ("median", "mean")
 OPTIMIZERS = ("open_es", "snes", "pgpe", "sep_cma_es", "cma_es", "ga")
+TASKS = ("bbob", "tuning")
 SEARCH_SPACES = ("weights", "folded", "compact")
 SIGMA0_LAWS = ("uniform", "log")
 STRATEGY_START = "strategy"
@@ -191,6 +195,8 @@ def check(config: MetaConfig) -> None:
     require_known("aggregation", config.aggregation, AGGREGATIONS)
     require_known("optimizer", config.optimizer, OPTIMIZERS)
     require_known("search_space", config.search_space, SEARCH_SPACES)
+    require_known("tasks", config.tasks, TASKS)
+    require(config.tasks == "bbob" or bool(config.scales), f"tasks is {config.tasks}, which needs scales.")
     require(config.meta_population >= 4, f"meta_population is {config.meta_population}, but must be at least 4.")
     require(
         config.optimizer not in ANTITHETIC or config.meta_population % 2 == 0,

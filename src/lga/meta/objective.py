@@ -10,9 +10,11 @@ from jaxtyping import Array, Float, Int, Key, UInt32
 
 from lga.algorithms.presets import learned_ga
 from lga.algorithms.run import advance
+from lga.core.interfaces import Algorithm
 from lga.core.random import fold_in, split
 from lga.core.tree import tree_dataclass
 from lga.meta.config import MetaConfig
+from lga.meta.families import Family, family_of
 from lga.meta.search_space import search_space
 from lga.operators.features import z_score
 from lga.tasks import bbob
@@ -33,10 +35,8 @@ def sample_trials(key: Key[Array, ""], config: MetaConfig, num_dims: int | None 
     key_task, key_sigma, key_search = jax.random.split(key, 3)
     dims = config.dims if num_dims is None else (num_dims, num_dims)
     # Mapped: a vmapped switch over the functions takes three times as long to compile.
-    task = jax.lax.map(
-        lambda k: bbob.sample_task(k, config.functions, *dims, config.noise),
-        jax.random.split(key_task, config.num_tasks),
-    )
+    draw = family_of(config).draw
+    task = jax.lax.map(lambda k: draw(k, dims), jax.random.split(key_task, config.num_tasks))
     low, high = config.sigma0
     share = jax.random.uniform(key_sigma, (config.num_tasks,))
     sigma0 = low * (high / low) ** share if config.sigma0_law == "log" else low + (high - low) * share
@@ -53,35 +53,42 @@ def candidate_verdicts(
     other random numbers are drawn once, because `vmap` runs over the vectors alone.
     """
     space = search_space(config)
-    judge = JUDGES[config.objective]
+    family, judge = family_of(config), JUDGES[config.objective]
 
     def verdicts(
         vectors: Float[Array, "c w"], trial: Trial, num_generations: Int[Array, ""] | int
     ) -> Float[Array, " c"]:
-        key_start, key_first, key_search = jax.random.split(jax.random.wrap_key_data(trial.key_data), 3)
-        start = uniform_start(key_start, num_children, trial.task.x_opt.shape[-1])
-        fitness = bbob.observe(key_first, trial.task, start)[1] if config.evaluate_start else None
-
-        def observe(key: Key[Array, ""], solutions: Float[Array, "n d"]):
-            gaps, noisy = bbob.observe(key, trial.task, solutions)
-            return noisy, gaps
-
         def verdict(flat: Float[Array, " w"]) -> Float[Array, ""]:
             algorithm = learned_ga(space.operators(flat), num_children, config.elite_ratio, config.balanced)
-
-            def generation(t, carry):
-                state, judged = carry
-                step = advance(split(fold_in(key_search, t), 3), algorithm, observe, state)
-                return step.state, judge.see(judged, t, num_generations, step.info)
-
-            # No draw of `init` is random, so any key will do.
-            state = algorithm.init(key_first, start, fitness, trial.sigma0)
-            judged = jax.lax.fori_loop(0, num_generations, generation, (state, judge.init()))[1]
-            return judge.verdict(judged)
+            return searched(family, trial, algorithm, judge, num_generations)
 
         return jax.vmap(verdict)(vectors)
 
     return verdicts
+
+
+def searched(
+    family: Family, trial: Trial, algorithm: Algorithm, judge: "Judge", num_generations: Int[Array, ""] | int
+) -> Float[Array, ""]:
+    """The verdict on one search. What does not depend on the algorithm is computed once for all that are `vmap`ped."""
+    key_start, key_first, key_search = jax.random.split(jax.random.wrap_key_data(trial.key_data), 3)
+    num_initial = family.num_initial or algorithm.num_children
+    start = uniform_start(key_start, num_initial, family.num_coordinates(trial.task))
+    fitness = family.observe(key_first, trial.task, start)[1] if family.evaluate_start else None
+
+    def observe(key: Key[Array, ""], solutions: Float[Array, "n d"]):
+        true, noisy = family.observe(key, trial.task, solutions)
+        return noisy, true
+
+    def generation(t, carry):
+        state, judged = carry
+        step = advance(split(fold_in(key_search, t), 3), algorithm, observe, state)
+        return step.state, judge.see(judged, t, num_generations, step.info)
+
+    # No draw of `init` is random, so any key will do.
+    state = algorithm.init(key_first, start, fitness, trial.sigma0)
+    judged = jax.lax.fori_loop(0, num_generations, generation, (state, judge.init()))[1]
+    return judge.verdict(judged)
 
 
 class Judge(NamedTuple):
@@ -116,12 +123,24 @@ def anytime() -> Judge:
     return Judge(lambda: (jnp.asarray(jnp.inf), jnp.full(3, jnp.inf)), see, verdict)
 
 
+def area() -> Judge:
+    """The mean over all generations of the best so far: for tasks whose values are comparable as they are."""
+
+    def see(judged, t, num_generations, gaps):
+        best, total = judged
+        best = jnp.minimum(best, jnp.min(gaps))
+        return best, total + best / num_generations
+
+    return Judge(lambda: (jnp.asarray(jnp.inf), jnp.asarray(0.0)), see, lambda judged: judged[1])
+
+
 JUDGES: dict[str, Judge] = {
     "minN-finalT": one_number(jnp.min, final_only=True),
     "minN-minT": one_number(jnp.min, final_only=False),
     "meanN-minT": one_number(jnp.mean, final_only=False),
     "meanN-finalT": one_number(jnp.mean, final_only=True),
     "anytime": anytime(),
+    "area": area(),
 }
 
 

@@ -17,6 +17,7 @@ from lga.meta.optimizers import meta_optimizer
 from lga.meta.run_directory import BEST, FINAL, RunDirectory, load_checkpoint
 from lga.meta.search_space import search_space
 from lga.meta.step import as_saved, candidates_at_once, member_mesh, meta_step
+from lga.meta.tuning_validation import TuningValidation, tuning_validator
 from lga.meta.validate import ValidationProtocol, validator
 from lga.operators.theta import Theta
 from lga.weights import load_theta, save_theta
@@ -51,13 +52,17 @@ def _train(config, directory, writer, memory_gib, report) -> Theta:
     chunk = candidates_at_once(config, memory_gib)
     step = meta_step(config, optimizer, member_mesh(config, chunk), chunk)
     validation_scales = tuple(map(parse_scale, config.validation_scales))
-    protocol = ValidationProtocol(
-        config.validation_functions or config.functions,
-        validation_scales,
-        sigma0=config.validation_sigma0,
-        evaluate_start=config.evaluate_start,
-    )
-    validate = validator(protocol, config.elite_ratio, config.balanced)
+    if config.tasks == "tuning":
+        protocol = TuningValidation(validation_scales, sigma0=config.validation_sigma0)
+        validate = tuning_validator(protocol, config)
+    else:
+        protocol = ValidationProtocol(
+            config.validation_functions or config.functions,
+            validation_scales,
+            sigma0=config.validation_sigma0,
+            evaluate_start=config.evaluate_start,
+        )
+        validate = validator(protocol, config.elite_ratio, config.balanced)
     validate_neuro = neuro_validator(config.validation_tasks, config.elite_ratio)
     fresh = as_saved(optimizer.init(jax.random.key(config.seed), space.start))
     done, state, best = load_checkpoint(directory, fresh, config)

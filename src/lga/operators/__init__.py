@@ -13,6 +13,8 @@ from lga.operators.mutation_rate import (
     trend_rate,
 )
 from lga.operators.sampling import attention_sampling, uniform_sampling
+from lga.operators.scatter import scattered
+from lga.operators.screening import attention_screening
 from lga.operators.selection import attention_selection, rank_selection, truncation_selection
 from lga.operators.shape import isotropic, matrix, separable
 
@@ -22,6 +24,7 @@ __all__ = [
     "attention_crossover",
     "attention_rate",
     "attention_sampling",
+    "attention_screening",
     "attention_selection",
     "fixed_rate",
     "fold",
@@ -34,6 +37,7 @@ __all__ = [
     "no_mutation",
     "one_fifth_rule",
     "rank_selection",
+    "scattered",
     "self_adaptive_rate",
     "separable",
     "trend_rate",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -99,8 +100,9 @@ def compact_steps(config: ThetaConfig) -> FoldedTheta:
         steps = replace(steps, blend=replace(steps.blend, attend=attend, gate=gate))
     if steps.jitter is not None:
         steps = replace(steps, jitter=JitterTheta(jnp.ones(1)))
-    for name in SHAPES:
+    for name, size in {**dict.fromkeys(SHAPES, 2.0), "scatter": 1.0, "screen": 1.0}.items():
         numbers = getattr(steps, name)
         if numbers is not None:
-            steps = replace(steps, **{name: jax.tree.map(lambda leaf: jnp.full_like(leaf, 2.0), numbers)})
+            moves = jax.tree.map(partial(jnp.full_like, fill_value=size), numbers)
+            steps = replace(steps, **{name: moves})
     return steps

@@ -34,6 +34,8 @@ from lga.operators.theta import (
     Heads,
     JitterTheta,
     ReadoutTheta,
+    ScatterTheta,
+    ScreenTheta,
     SelectionTheta,
     ShapeTheta,
     Theta,
@@ -78,6 +80,8 @@ class FoldedTheta:
     jitter: JitterTheta | None = None
     shape: ShapeTheta | None = None
     separable: ShapeTheta | None = None
+    scatter: ScatterTheta | None = None
+    screen: ScreenTheta | None = None
 
 
 class Learnable(NamedTuple):
@@ -268,6 +272,14 @@ def usual_shape() -> ShapeTheta:
     return ShapeTheta(**{name: jnp.zeros(size) for name, size in sizes.items()})
 
 
+def usual_scatter() -> ScatterTheta:
+    return ScatterTheta(jnp.zeros(2), jnp.zeros(2), jnp.zeros(1), jnp.zeros(1), jnp.zeros(1))
+
+
+def usual_screen() -> ScreenTheta:
+    return ScreenTheta(jnp.zeros(3), jnp.zeros(1), jnp.zeros(2), jnp.zeros(1))
+
+
 OPERATORS: dict[str, Learnable] = {
     "select": learnable_selection(NUM_FITNESS_FEATURES),
     "rate": learnable_readout(NUM_RATE_FEATURES),
@@ -277,6 +289,8 @@ OPERATORS: dict[str, Learnable] = {
     "jitter": learnable_numbers(lambda: JitterTheta(jnp.zeros(1))),
     "shape": learnable_numbers(usual_shape),
     "separable": learnable_numbers(usual_shape),
+    "scatter": learnable_numbers(usual_scatter),
+    "screen": learnable_numbers(usual_screen),
 }
 
 

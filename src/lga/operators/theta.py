@@ -97,11 +97,42 @@ class ShapeTheta:
 
 
 @tree_dataclass
+class ScatterTheta:
+    """How scattered mutation is, relative to the usual constants. Pairs are a value and its slope over ln(D / 10)."""
+
+    share: Float[Array, "*batch 2"]
+    """Logit of the share of coordinates that are mutated."""
+    anew: Float[Array, "*batch 2"]
+    """Logarithm of how many coordinates of a child are drawn anew."""
+    newcomers: Float[Array, "*batch 1"]
+    """Logit of the share of children that are drawn anew altogether."""
+    size: Float[Array, "*batch 1"]
+    """Logarithm of the size of steps, relative to the mutation rate."""
+    spread: Float[Array, "*batch 1"]
+    """Logarithm of the spread of sizes."""
+
+
+@tree_dataclass
+class ScreenTheta:
+    """How candidates are judged by their neighbours, relative to the usual constants, all as logarithms."""
+
+    width: Float[Array, "*batch 3"]
+    """How far attention reaches: a value, its slope over ln(D / 10) and that over ln(evaluations / 25)."""
+    prior: Float[Array, "*batch 1"]
+    """How many neighbours an unknown solution counts for."""
+    explore: Float[Array, "*batch 2"]
+    """What it is worth to know nothing of a place: a value, and its slope over ln(evaluations / 25)."""
+    relevance: Float[Array, "*batch 1"]
+    """How much more variables count that go with fitness."""
+
+
+@tree_dataclass
 class Theta:
     """Weights of the operators that are learned; the others are None.
 
     `jitter` adds chance to the learned rate. `blend` is another learned crossover, in place of `cross`. `shape` bends
     the mutation by a matrix, `separable` by one scale per variable, where there are too many variables for a matrix.
+    `scatter` is a mutation for boxes, in place of `shape`, and `screen` chooses children from many candidates.
     """
 
     select: SelectionTheta | None = None
@@ -112,6 +143,8 @@ class Theta:
     jitter: JitterTheta | None = None
     shape: ShapeTheta | None = None
     separable: ShapeTheta | None = None
+    scatter: ScatterTheta | None = None
+    screen: ScreenTheta | None = None
 
 
 PAPERS = ("select", "rate", "sample", "cross")
@@ -137,6 +170,10 @@ class ThetaConfig:
         require(
             not {"blend", "cross"} <= set(self.learned),
             "learned names both blend and cross, but there is one crossover.",
+        )
+        require(
+            "scatter" not in self.learned or not {"shape", "separable"} & set(self.learned),
+            "learned names scatter and a shape, but there is one mutation.",
         )
         require_positive_integer("key_dim", self.key_dim)
         require_positive_integer("num_heads", self.num_heads)

@@ -16,8 +16,8 @@ from lga.optimize.interrupts import interrupts_deferred
 from lga.optimize.options import Search
 from lga.optimize.progress import ProgressLine
 from lga.optimize.records import columns
-from lga.optimize.state import SearchState, first_state, restored, save_state
-from lga.optimize.steps import complete, give_up, note, open_generation, population
+from lga.optimize.state import SearchState, restored, save_state
+from lga.optimize.steps import complete, give_up, note, open_generation, population, starting_state
 from lga.optimize.worker import FAILURES, Outcome
 
 logger = logging.getLogger("lga.optimize")
@@ -51,7 +51,7 @@ class Loop:
     def __init__(self, search: Search, fun_name: str, deadline: float | None, callback: Callable | None):
         self.search, self.options, self.callback = search, search.options, callback
         self.fun_name, self.deadline = fun_name, deadline
-        self.state: SearchState = first_state(search)
+        self.state: SearchState = starting_state(search)
         self.progress = ProgressLine() if self.options.progress else None
         self.stop: Stop | None = None
         self.saved_at = time.monotonic()

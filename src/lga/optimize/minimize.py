@@ -51,6 +51,8 @@ def minimize(
     algorithm: str = DEFAULT_ALGORITHM,
     weights: str | Path | Theta | None = None,
     restarts: int | None = None,
+    x_init: Any = None,
+    y_init: Any = None,
 ) -> OptimizeResult:
     """Searches for the least value of a function of several variables, without derivatives.
 
@@ -87,6 +89,8 @@ def minimize(
         algorithm: "lga", or the name of any preset.
         weights: For learned algorithms: an installed name, a file, or weights.
         restarts: How often a search that stagnates may start anew; None means as often as the budget allows.
+        x_init: Points [k, d] whose values are known already, in place of a first population. They cost no evaluation.
+        y_init: Their values [k].
 
     Returns:
         x, fun, nfev, nit, success, status, message, population, population_values, history (one entry per generation),

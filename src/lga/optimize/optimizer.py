@@ -13,6 +13,7 @@ from lga.optimize.options import Search, SearchOptions, make_search
 from lga.optimize.programs import DEFAULT_ALGORITHM
 from lga.optimize.state import SearchState, first_state, load_search, save_state
 from lga.optimize.steps import complete, note, open_generation, population, positions_of
+from lga.optimize.warm import checked_points, with_known
 from lga.optimize.worker import FAILURES, failed, judge
 
 
@@ -55,7 +56,11 @@ class Optimizer:
         return self.state.pending.solutions[self.state.pending.missing]
 
     def tell(self, solutions: Any, values: Any) -> None:
-        """Values of solutions that were asked for, in any order, all of them or some."""
+        """Values of solutions that were asked for, in any order, all of them or some.
+
+        Solutions that were not asked for are welcome too: they cost no evaluation. Before the first `ask` they are what
+        the search starts from, later the better ones take the places of the worst parents.
+        """
         rows = np.atleast_2d(np.asarray(solutions, float))
         # A masked value is None in a list; in an array NumPy would show what lies under the mask.
         plain = values.tolist() if isinstance(values, np.ma.MaskedArray) else values
@@ -67,7 +72,13 @@ class Optimizer:
             f"solution of {num_dims} variables.",
         )
         outcomes = [failed("missing") if value is None else judge(value) for value in given]
-        self._note(dict(zip(positions_of(self.state.pending, rows), outcomes, strict=True)))
+        places = positions_of(self.state.pending, rows)
+        unasked = [number for number, place in enumerate(places) if place is None]
+        if unasked:
+            values = np.array([self.search.sign * outcomes[number].value for number in unasked])
+            known = checked_points(self.search.space, rows[unasked], values)
+            self.state = with_known(self.search.space, self.state, *known)
+        self._note({place: outcome for place, outcome in zip(places, outcomes, strict=True) if place is not None})
 
     def forget(self) -> None:
         """Gives up what has not been told: it counts as failed, and the generation is complete."""

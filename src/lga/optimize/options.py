@@ -50,6 +50,8 @@ class SearchOptions:
     algorithm: str = DEFAULT_ALGORITHM
     weights: Any = None
     restarts: int | None = None
+    x_init: Any = None
+    y_init: Any = None
 
 
 # These may change from call to call without making it another search.
@@ -108,6 +110,10 @@ def make_search(options: SearchOptions) -> Search:
     is_learned = options.algorithm in LEARNED
     require(options.weights is None or is_learned, f"weights are given, but {options.algorithm} has none.")
     weights = resolve(options.weights, num_dims) if is_learned else None
+    require(
+        weights is None or not weights.needs_box or bool(np.all(space.uniform)),
+        f"weights is {options.weights!r}, which searches in a box: each variable needs two bounds, and no sigma0.",
+    )
     own_size = FIRST_SIZE if weights is None else weights.population(num_dims)
     popsize, restarts = own_size if options.popsize is None else options.popsize, options.restarts
     require(popsize >= SMALLEST_POPULATION, f"popsize is {popsize}, but must be at least {SMALLEST_POPULATION}.")
@@ -119,6 +125,9 @@ def make_search(options: SearchOptions) -> Search:
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if options.seed is None else options.seed
     require(0 <= seed < 2**64, f"seed is {seed}, but must lie between 0 and 2**64 - 1.")
     check_evaluation(options)
+    require(
+        (options.x_init is None) == (options.y_init is None), "x_init and y_init belong together: points and values."
+    )
     complete = replace(
         options,
         bounds=np.stack([space.low, space.high], axis=1).tolist(),
@@ -128,6 +137,8 @@ def make_search(options: SearchOptions) -> Search:
         log_scale=space.log.tolist(),
         popsize=popsize,
         seed=seed,
+        x_init=None if options.x_init is None else np.atleast_2d(np.asarray(options.x_init, float)).tolist(),
+        y_init=None if options.y_init is None else np.atleast_1d(np.asarray(options.y_init, float)).tolist(),
         **checked_limits(options, num_dims),
     )
     return Search(complete, space, weights)
@@ -138,9 +149,10 @@ def plain_numbers(options: SearchOptions) -> dict[str, Any]:
     found = {}
     for name, kind in KINDS.items():
         value: Any = getattr(options, name)
-        if value is None or (name == "workers" and not isinstance(value, Number)):
+        is_executor = name == "workers" and not isinstance(value, Number)
+        if value is None or is_executor:
             continue
-        is_number = np.ndim(value) == 0 and not isinstance(value, str | bytes)
+        is_number = np.ndim(np.asarray(value)) == 0 and not isinstance(value, str | bytes)
         try:
             found[name] = kind(value)
         except (TypeError, ValueError, OverflowError):

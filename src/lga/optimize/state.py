@@ -67,6 +67,14 @@ class Pending:
         return np.flatnonzero(~self.known).tolist()
 
 
+@tree_dataclass
+class Known:
+    """Points that were told without being asked for, until the algorithm has learned from them."""
+
+    coordinates: Float[np.ndarray, "k d"]
+    values: Float[np.ndarray, " k"]
+
+
 @jax.tree_util.register_static
 @dataclass(frozen=True)
 class Examples:
@@ -95,6 +103,11 @@ class SearchState:
     elites: Elites
     run: Run
     pending: Pending
+    known: Known
+
+
+def no_points(num_dims: int) -> Known:
+    return Known(np.zeros((0, num_dims), PRECISION), np.zeros(0))
 
 
 def first_state(search: Search) -> SearchState:
@@ -114,6 +127,7 @@ def first_state(search: Search) -> SearchState:
         elites=Elites(places, rows, counts, numbers, numbers),
         run=new_run(),
         pending=Pending(places, rows, numbers, counts, np.zeros(0, bool)),
+        known=no_points(num_dims),
     )
 
 
@@ -136,6 +150,7 @@ def save_state(path: str | Path, search: Search, state: SearchState, extra: dict
             "history": len(state.history),
             "elites.": len(state.elites.mean),
             "pending.": len(state.pending.values),
+            "known.": len(state.known.values),
         },
         "extra": extra,
     }
@@ -163,7 +178,9 @@ def load_search(path: str | Path) -> tuple[Search, SearchState]:
 
 def restored(search: Search, leaves: Leaves, description: dict[str, Any]) -> SearchState:
     """The state of this search in the leaves of a file."""
-    own = under("state", leaves)
+    # Files from before there were known points have none.
+    nothing = no_points(search.space.num_dims)
+    own = {"known.coordinates": nothing.coordinates, "known.values": nothing.values} | under("state", leaves)
     like = blank_state(search, own, description)
     # The shapes follow from the search and from how many rows its tables have; nothing is allocated for them.
     rows = {"run.parent_values": num_parents(like.run.algorithm)} | description["rows"]

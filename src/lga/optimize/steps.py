@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int, UInt32
 
-from lga.core.checks import require
 from lga.core.population import FAILED
 from lga.optimize.bounds import PRECISION, usual_arithmetic, within_floats
 from lga.optimize.options import Search
 from lga.optimize.programs import has_parents, key_words, num_parents
 from lga.optimize.records import best_elite, means, pruned, to_try_again, with_row, with_values
-from lga.optimize.state import Best, Pending, Run, SearchState, first_state, new_run
+from lga.optimize.state import Best, Pending, Run, SearchState, first_state, new_run, no_points
+from lga.optimize.warm import checked_points, taken_in, with_known, with_shape_of
 from lga.optimize.worker import FAILURES, Outcome
 
 # Coordinates of size 5 have a resolution of 9e-16: below that, mutation does nothing.
@@ -31,6 +31,8 @@ def open_generation(search: Search, state: SearchState) -> SearchState:
     """With solutions that wait for values; if there are such already, the same."""
     if state.pending.known.size:
         return state
+    if state.run.algorithm is None and state.known.values.size:
+        state = begun(search, state)
     space, run, x0 = search.space, state.run, search.space.x0
     if run.algorithm is None:
         generator = np.random.Generator(np.random.Philox(step_key(search, state, "start")))
@@ -54,6 +56,22 @@ def open_generation(search: Search, state: SearchState) -> SearchState:
         known=np.zeros(number, bool),
     )
     return replace(state, run=run, pending=pending)
+
+
+def starting_state(search: Search) -> SearchState:
+    """Nothing asked; known is what was given."""
+    state, options = first_state(search), search.options
+    if options.x_init is None:
+        return state
+    rows, values = checked_points(search.space, options.x_init, search.sign * np.asarray(options.y_init))
+    return with_known(search.space, state, rows, values)
+
+
+def begun(search: Search, state: SearchState) -> SearchState:
+    """A run whose first population is what is known already."""
+    run = learned(search, replace(state, pending=first_state(search).pending), state.run, np.zeros(0))
+    reference = least(state.known.values)
+    return replace(state, run=marked(replace(run, reference=reference)), known=no_points(search.space.num_dims))
 
 
 @usual_arithmetic
@@ -102,7 +120,10 @@ def complete(search: Search, state: SearchState) -> SearchState:
         if has_parents(run.algorithm):
             parent_values = means(elites, np.asarray(run.algorithm.parents.solutions), run.parent_values)
             run = replace(run, parent_values=parent_values, reference=least(parent_values))
+    starts = run.algorithm is None
     run = learned(search, state, run, values)
+    # What a run starts from, its first generation, has the known points already.
+    run, known = (run, no_points(search.space.num_dims)) if starts else taken_in(state, run, *frame(search, run))
     by_mean = again > 0 and has_parents(run.algorithm)
     reference = least(run.parent_values) if by_mean else min(run.reference, least(values))
     if again:
@@ -125,6 +146,7 @@ def complete(search: Search, state: SearchState) -> SearchState:
         elites=elites,
         run=marked(replace(run, reference=reference)),
         pending=first_state(search).pending,
+        known=known,
     )
     over = stagnates(search, after.run) or is_hopeless(search, after, values)
     return restarted(search, after) if over else after
@@ -134,20 +156,31 @@ def learned(search: Search, state: SearchState, run: Run, values: Float[np.ndarr
     """`tell` of the algorithm, on values relative to the best so far: small differences of large values then count."""
     programs, coordinates = search.programs(state.restarts), state.pending.coordinates[: len(values)]
     everything = np.concatenate([values, run.parent_values])
-    reference, scale = relation(everything, run.reference)
-    fitness = relative(values, reference, scale)
+    reference, scale = frame(search, run, everything)
     if run.algorithm is None:
+        values = np.concatenate([values, state.known.values])
+        coordinates = np.concatenate([coordinates, state.known.coordinates])
+        fitness = relative(values, *frame(search, run, values))
         algorithm = programs.init(step_key(search, state, "init"), coordinates, fitness)
+        algorithm = with_shape_of(algorithm, state.known)
         order = np.argsort(fitness, kind="stable")
         return replace(
             run, algorithm=algorithm, parent_values=values[order[np.arange(num_parents(algorithm)) % len(values)]]
         )
-    parents = relative(run.parent_values, reference, scale)
+    fitness, parents = (relative(some, reference, scale) for some in (values, run.parent_values))
     best = relative(np.array([run.reference]), reference, scale)[0]
     key = step_key(search, state, "tell")
     algorithm = programs.tell(key, run.algorithm, run.children, coordinates, fitness, parents, best)
     survivors = everything[algorithm.survivor_index] if has_parents(algorithm) else run.parent_values
     return replace(run, algorithm=algorithm, parent_values=survivors)
+
+
+def frame(search: Search, run: Run, values: Float[np.ndarray, " n"] | None = None) -> tuple[float, float]:
+    """What values are told relative to, and in which unit. Screening compares values of all generations, and sees only
+    their ranks: it is told the values themselves."""
+    if search.weights is not None and search.weights.theta.screen is not None:
+        return 0.0, 1.0
+    return relation(run.parent_values if values is None else values, run.reference)
 
 
 def marked(run: Run) -> Run:
@@ -197,10 +230,11 @@ def step_key(search: Search, state: SearchState, purpose: str) -> UInt32[np.ndar
 
 
 @usual_arithmetic
-def positions_of(pending: Pending, rows: Float[np.ndarray, "m d"]) -> list[int]:
-    """Where in the generation the given solutions are; equal ones are taken one after the other.
+def positions_of(pending: Pending, rows: Float[np.ndarray, "m d"]) -> list[int | None]:
+    """Where in the generation the given solutions are; None for those that it does not have.
 
-    A solution that has lost some digits on its way is the nearest of those that it may be.
+    Equal ones are taken one after the other. A solution that has lost some digits on its way is the nearest of those
+    that it may be.
     """
     found: dict[int, int] = {}
     exact: dict[bytes, list[int]] = {}
@@ -219,9 +253,7 @@ def positions_of(pending: Pending, rows: Float[np.ndarray, "m d"]) -> list[int]:
     for _, number, position in sorted(near):
         if number not in found and position not in found.values():
             found[number] = position
-    for number, row in enumerate(rows):
-        require(number in found, f"the solution {row} was told, but it is not among those that wait for a value.")
-    return [found[number] for number in range(len(rows))]
+    return [found.get(number) for number in range(len(rows))]
 
 
 def neighbours(

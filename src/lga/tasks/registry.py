@@ -10,6 +10,7 @@ from lga.core.interfaces import Evaluate
 from lga.tasks import bbob
 from lga.tasks.control import CONTROL_TASKS
 from lga.tasks.network_task import NeuroEntry, NeuroTask, TaskSize
+from lga.tasks.tuning import evaluate_tuning, sample_tuning_task
 from lga.tasks.vision import VISION_TASKS
 
 
@@ -62,6 +63,19 @@ def bbob_example(key: Key[Array, ""]) -> Problem:
     return Problem(task.x_opt.shape[0], evaluate)
 
 
+def tuning_rows() -> list[Row]:
+    return [Row("tuning", "tuning", 1, "random", (), "train")]
+
+
+def tuning_example(key: Key[Array, ""]) -> Problem:
+    task = sample_tuning_task(key, 6)
+
+    def evaluate(key: Key[Array, ""], solutions: Float[Array, "n d"]) -> Float[Array, " n"]:
+        return evaluate_tuning(key, task, solutions)
+
+    return Problem(6, evaluate)
+
+
 NEURO_TASKS: dict[str, NeuroEntry] = CONTROL_TASKS | VISION_TASKS
 
 
@@ -86,6 +100,7 @@ def neuro_example(key: Key[Array, ""]) -> Problem:
 SUITES: dict[str, Suite] = {
     "bbob": Suite(bbob_rows, bbob_example),
     "neuroevolution": Suite(neuro_rows, neuro_example),
+    "tuning": Suite(tuning_rows, tuning_example),
 }
 
 

@@ -15,7 +15,7 @@ from lga.weights.files import load_theta
 
 DEFAULT_WEIGHTS = "lga-2"
 UNNAMED = "theta"
-USUAL_SIGMA0, USUAL_SIGMA0_WITH_SHAPE, USUAL_POPULATION = 0.25, 0.5, 16
+USUAL_SIGMA0, USUAL_SIGMA0_WITH_SHAPE, USUAL_POPULATION, SCREENED_POPULATION = 0.25, 0.5, 16, 4
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,15 @@ class Weights:
         usual = USUAL_SIGMA0 if self.theta.shape is None else USUAL_SIGMA0_WITH_SHAPE
         return self.provenance.get("run", {}).get("validation_sigma0", usual)
 
+    @property
+    def needs_box(self) -> bool:
+        """Whether they compare places in a box, or draw from it: then variables must have bounds."""
+        return self.theta.screen is not None or self.theta.scatter is not None
+
     def population(self, num_dims: int) -> int:
         """The number of children that suits them."""
+        if self.theta.screen is not None:
+            return SCREENED_POPULATION
         return USUAL_POPULATION if self.theta.shape is None else 6 + round(3.4 * log(num_dims))
 
 

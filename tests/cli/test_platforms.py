@@ -4,10 +4,7 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from lga.cli.devices import available_cores
-from lga.cli.minimize import Command, Variable
 
 
 def test_cores_are_counted_where_affinity_is_unknown(monkeypatch):
@@ -29,9 +26,3 @@ def test_training_runs_have_folders_where_files_cannot_be_locked(tmp_path):
         "assert (folder / CONFIG).is_file()\n"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], check=True)
-
-
-def test_a_command_is_ended_where_there_are_no_groups_of_processes(monkeypatch):
-    monkeypatch.delattr(os, "killpg")
-    with pytest.raises(TimeoutError, match="no value after 0.2 s"):
-        Command("sleep 60", [Variable("x", 0.0, 1.0, False, False)], 0.2)([0.5])

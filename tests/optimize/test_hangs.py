@@ -33,6 +33,16 @@ def test_a_worker_that_closes_its_pipe_and_sleeps_is_killed():
     assert time.monotonic() - begin < 60.0
 
 
+def sleeps(x):
+    time.sleep(3600.0)
+
+
+def test_a_worker_that_hangs_is_killed_where_there_are_no_groups_of_processes(monkeypatch):
+    monkeypatch.delattr(os, "killpg")
+    result = lga.minimize(sleeps, BOX, popsize=4, seed=0, max_evaluations=4, workers=2, timeout=0.5)
+    assert failures_of(result) == {"timeout": 4}
+
+
 @pytest.mark.parametrize("kind", ["threads", "processes"])
 def test_an_executor_that_is_shut_down_in_mid_generation_is_replaced(kind):
     executor = ThreadPoolExecutor(1) if kind == "threads" else ProcessPoolExecutor(1, get_context("spawn"))

@@ -81,8 +81,10 @@ class LGASampler(BaseSampler):
         if not parameters.distributions:
             return fixed
         with self._lock:
+            # In this order: whatever was decided is about trials that are known then.
+            decisions = study._storage.get_study_system_attrs(study._study_id)
             trials = study._get_trials(deepcopy=False, use_cache=False)
-            played = self._up_to_date(study, parameters, trials)
+            played = self._up_to_date(study, parameters, decisions, trials)
             slot = free_slot(trials, trial, played)
             place = Place(parameters.digest, played.generation, slot)
             study._storage.set_trial_system_attr(trial._trial_id, PLACE, list(place))
@@ -94,14 +96,15 @@ class LGASampler(BaseSampler):
     def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
         self._independent.after_trial(study, trial, state, values)
 
-    def _up_to_date(self, study: Study, parameters: Parameters, trials: list[FrozenTrial]) -> Played:
+    def _up_to_date(
+        self, study: Study, parameters: Parameters, decisions: Mapping[str, Any], trials: list[FrozenTrial]
+    ) -> Played:
         """The search after all generations that are over; those that nobody has decided yet are decided here."""
         digest = parameters.digest
         if digest not in self._played:
             self._played[digest] = start(parameters, self._seed_of(study), self._popsize, self._weights)
         played = self._played[digest]
         by_number = {trial.number: trial for trial in trials}
-        decisions = study._storage.get_study_system_attrs(study._study_id)
         while True:
             key = f"lga:{digest}:{played.generation}"
             found = decisions.get(key)

@@ -1,6 +1,5 @@
 """The one form of an experiment, and the one way to start it."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, make_dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lga.core.checks import require_known
-from lga.core.files import write_atomically
+from lga.core.files import write_report
 from lga.core.tree_io import json_form
 
 DEFAULT_PRESET = "paper"
@@ -67,7 +66,7 @@ def carry_out(name: str, experiment: Experiment, settings: Any, out: Path, conso
     outcome = experiment.run(settings, out, console)
     if outcome.report is not None:
         report = out / (experiment.report_name or f"{name}.json")
-        write_atomically(report, (json.dumps(outcome.report, indent=1) + "\n").encode())
+        write_report(report, outcome.report)
     if outcome.table is not None:
         console.print(outcome.table)
     return outcome

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from lga.core import files
-from lga.core.files import Lock, create_partial, require_writable, sweep, write_atomically
+from lga.core.files import Lock, create_partial, require_writable, sweep, write_atomically, write_report
 
 KILLED = """
 import os, signal, sys
@@ -26,6 +26,13 @@ def test_a_write_that_is_killed_leaves_the_old_file_and_the_next_sweep_clears_up
     assert len(list(tmp_path.iterdir())) == 2
     sweep(tmp_path)
     assert [one.read_bytes() for one in tmp_path.iterdir()] == [b"old"]
+
+
+def test_a_report_clears_up_what_killed_processes_left_of_it(tmp_path):
+    path = tmp_path / "report.json"
+    assert subprocess.run([sys.executable, "-c", KILLED, str(path)]).returncode < 0
+    write_report(path, {"score": 1})
+    assert [one.name for one in tmp_path.iterdir()] == ["report.json"]
 
 
 def test_a_sweep_takes_neither_what_is_being_written_nor_what_is_not_ours(tmp_path):

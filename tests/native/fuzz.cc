@@ -137,7 +137,7 @@ void once(const Kernels& kernels) {
   // A matrix of 1,500 variables would take all the time.
   const int64_t few_dims = num_dims < 60 ? num_dims : 60;
   const auto start = floats(num_children * few_dims), noise = floats(num_children * few_dims);
-  const auto path = floats(few_dims), stretch = floats(few_dims * few_dims), strengths = floats(6);
+  const auto path = floats(few_dims), stretch = floats(few_dims * few_dims), strengths = floats(7);
   auto bent = room(num_children * few_dims), new_path = room(few_dims), new_stretch = room(few_dims * few_dims);
   auto factor = room(1);
   run(kernels.bend, Bend{batch, num_children, few_dims, start.in(), sigma.in(), noise.in(), path.in(), stretch.in(),

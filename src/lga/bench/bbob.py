@@ -5,7 +5,6 @@ One tidy results file, a summary, and the paper's pictures: bar chart, ranks, ru
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -34,7 +33,7 @@ from lga.bench.methods import (
 from lga.bench.searches import Suite, evaluations_after, gap_cell
 from lga.bench.statistics import interval_text, mean_interval, ranking, runtime_profile
 from lga.bench.tuning import Tuned, tune
-from lga.core.files import write_atomically
+from lga.core.files import sweep, write_atomically, write_report
 from lga.core.tree_io import json_form
 from lga.tasks import bbob, registry
 from lga.weights import Weights
@@ -110,7 +109,7 @@ def compare_on_bbob(protocol: BbobProtocol, weights: Sequence[Weights], out: Pat
     }
     write_runs(protocol, measured, out / "runs.csv")
     report = summary(protocol, measured)
-    write_atomically(out / "summary.json", json.dumps(report, indent=1).encode())
+    write_report(out / "summary.json", report)
     draw(protocol, measured, report, out)
     console.print(summary_table(report))
     return report
@@ -140,6 +139,7 @@ def write_runs(protocol: BbobProtocol, measured: dict[str, Measured], path: Path
             function, instance, seed = index
             run = [protocol.functions[function], protocol.report_instances[instance], seed]
             writer.writerow([name, *tuned.method.setting, *run, f"{best[index][-1]:.6g}"])
+    sweep(path.parent, path.name)
     write_atomically(path, table.getvalue().encode())
 
 

@@ -1,6 +1,5 @@
 """Beyond the budgets of training: other population sizes, dimensions and horizons, beside the best tuned baseline."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from lga.bench.methods import HAND_DESIGNED, QUICK_BASELINES, Method, Size, as_s
 from lga.bench.searches import Suite, evaluations_after, gap_cell
 from lga.bench.statistics import mean_interval
 from lga.bench.tuning import tune
-from lga.core.files import write_atomically
+from lga.core.files import write_report
 from lga.tasks import bbob
 from lga.weights import resolve
 
@@ -75,7 +74,7 @@ def compare_budgets(grid: Grid, weights: str | Path, out: Path, console: Console
             for t in horizons(grid.long_horizon)
         ],
     }
-    write_atomically(out / "generalization.json", (json.dumps(report, indent=1) + "\n").encode())
+    write_report(out / "generalization.json", report)
     means = [cell["minus_best_baseline"]["mean"] for cell in report["cells"]]
     differences = np.reshape(means, (len(grid.populations), -1))
     figures.heat_map(differences, grid.populations, grid.dims, f"{name} minus best baseline", out / "heat_map.png")

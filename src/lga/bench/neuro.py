@@ -1,6 +1,5 @@
 """The paper's neuroevolution comparison on one task: learning curves, a table and a results file."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +17,7 @@ from lga.bench.network_runs import Curve, Run, Scale, compiled_task, run_cell
 from lga.bench.statistics import interval_text, mean_interval
 from lga.bench.tuning import tune
 from lga.core.checks import require_positive_integer
-from lga.core.files import write_atomically
+from lga.core.files import write_report
 from lga.core.tree_io import json_form
 from lga.tasks.network_task import NeuroTask
 from lga.weights import EVOSAX_LGA
@@ -41,7 +40,7 @@ def compare_on_task(
         console.print(task.note)
     curves = run_all(task_name, task, methods, scale, num_seeds, out / "cells", console)
     report = summary(task_name, task, scale, curves)
-    write_atomically(out / f"{task_name}.json", (json.dumps(report, indent=1) + "\n").encode())
+    write_report(out / f"{task_name}.json", report)
     panels = {
         f"{task_name}: {task.score} of the {label} (band: 95 %, over seeds)": {
             row["algorithm"]: row["curves"][measure] for row in report["rows"]

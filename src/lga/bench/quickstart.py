@@ -1,6 +1,5 @@
 """The main job on a small scale: discover a genetic algorithm, then try it on functions that it has never seen."""
 
-import json
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from lga.bench.methods import QUICK_BASELINES, Method, Size, as_shipped
 from lga.bench.searches import Suite, gap_cell
 from lga.bench.statistics import interval_text, mean_interval
 from lga.bench.tuning import tune
-from lga.core.files import write_atomically
+from lga.core.files import write_report
 from lga.meta.config import PRESETS, MetaConfig
 from lga.meta.live import LiveReport
 from lga.meta.run_directory import read_metrics
@@ -70,7 +69,7 @@ def quickstart(config: QuickstartConfig, out: Path, console: Console) -> dict[st
         for method in track(methods, description="testing", console=console)
     }
     report = summarise(config, methods, {name: curves[..., -1] for name, curves in gaps.items()}, held_out)
-    write_atomically(out / "report.json", json.dumps(report, indent=1).encode())
+    write_report(out / "report.json", report)
     figures.convergence({name: curves.mean(axis=(0, 1, 2)) for name, curves in gaps.items()}, out / "convergence.png")
     figures.gaps_by_function(report["per_function"], out / "gaps_by_function.png")
     console.print(result_table(report))

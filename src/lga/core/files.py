@@ -1,10 +1,12 @@
 """Files that are written whole or not at all, and folders in which one process works at a time."""
 
+import json
 import os
 import re
 import secrets
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 try:
     import fcntl
@@ -32,6 +34,12 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def write_report(path: Path, report: Any) -> None:
+    """As JSON, and atomically. What a killed process has left of an earlier try is removed."""
+    sweep(path.parent, path.name)
+    write_atomically(path, (json.dumps(report, indent=1) + "\n").encode())
 
 
 def require_writable(path: Path) -> None:

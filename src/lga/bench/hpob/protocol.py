@@ -20,7 +20,7 @@ from lga.bench.methods import HAND_DESIGNED, Method, as_shipped, learned
 from lga.bench.tuning import tune
 from lga.core.box import HALF_SIDE
 from lga.core.checks import require_known
-from lga.core.tree_io import write_atomically
+from lga.core.files import write_report
 from lga.tasks.hpob import Pool, load_pools, test_tasks, validation_tasks
 from lga.tasks.hpob.surrogates import fit, smallest_first
 from lga.weights import Weights
@@ -138,7 +138,7 @@ def compare_on_hpob(
         references = None if by_population or published is None else json.loads(published.read_text())[protocol.budget]
         report = summary(protocol, name, benchmark.reported, entries, measured, references, seconds)
         file = "-".join([name, *departures(protocol)])
-        write_atomically(out / f"{file}.json", (json.dumps(report, indent=1) + "\n").encode())
+        write_report(out / f"{file}.json", report)
         draw(report, out / f"{file}.png")
         console.print(summary_table(report))
         reports[file] = report

@@ -15,6 +15,7 @@ from typing import Any
 from rich.console import Console
 
 from experiments import hpo_choice
+from experiments.comparison_tables import COMPARISONS
 from experiments.form import Experiment, Outcome
 from experiments.markdown import markdown_table
 from experiments.study_tables import STUDIES
@@ -80,93 +81,6 @@ def start_up(report: dict[str, Any]) -> str:
     base = report["seconds"]["import jax"]
     rows = ([name, f"{seconds:.2f}", f"{seconds / base:.1f}"] for name, seconds in report["seconds"].items())
     return markdown_table(["in a new process", "seconds", "ratio to importing JAX"], rows)
-
-
-def optimizers(report: dict[str, Any]) -> str:
-    """Mean log10 gaps; a line for each set of functions, number of variables and budget."""
-    return comparison(report["rows"], lambda row: f"{row['mean_log10_gap']:.2f}")
-
-
-def optimizer_differences(report: dict[str, Any]) -> str:
-    """Ours minus theirs with its 95 % interval over functions, and functions won."""
-
-    header = "lga minus {} (95 %, over functions)"
-    return comparison(others(report["rows"]), lambda row: f"{difference_text(row)}, {won_text(row)}", header)
-
-
-def comparison(rows: list[dict[str, Any]], cell: Callable[[dict[str, Any]], str], header: str = "{}") -> str:
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    lines: dict[tuple, dict[str, str]] = {}
-    for row in rows:
-        line = (split_text(row), f"{row['num_dims']}", evaluations_text(row))
-        lines.setdefault(line, {})[row["method"]] = cell(row)
-    return markdown_table(
-        ["functions", "D", "evaluations", *map(header.format, methods)],
-        ([*line, *(cells.get(method, "") for method in methods)] for line, cells in lines.items()),
-    )
-
-
-def noise(report: dict[str, Any]) -> str:
-    """Mean log10 gaps of the best points; a line for each set of functions, budget and model of noise."""
-    return noise_table(report["rows"], lambda row: f"{row['best']['mean_log10_gap']:.2f}")
-
-
-def noise_recommended(report: dict[str, Any]) -> str:
-    """Mean log10 gaps of the recommended points, over all models of noise."""
-    rows = [row for row in report["rows"] if row["noise"] == report["rows"][0]["noise"]]
-    return noise_table(rows, lambda row: f"{row['recommended']['mean_log10_gap']:.2f}")
-
-
-def noise_differences(report: dict[str, Any]) -> str:
-    """Ours minus theirs over all models of noise, by both measures."""
-    rows = [row for row in others(report["rows"]) if row["noise"] == report["rows"][0]["noise"]]
-    measured = "lga minus method (95 %, over functions), functions won by lga"
-    return markdown_table(
-        ["functions", "evaluations", "method", f"best point: {measured}", "recommended point: the same"],
-        (
-            [split_text(row), evaluations_text(row), row["method"]]
-            + [f"{difference_text(row[name])}, {won_text(row[name])}" for name in ("best", "recommended")]
-            for row in rows
-        ),
-    )
-
-
-def noise_models(report: dict[str, Any]) -> str:
-    """Ours minus theirs by the best point on the held-out functions, for each model of noise."""
-    rows = [row for row in others(report["rows"]) if row["split"] == "hold-out"]
-    single = [row for row in rows if row["noise"] != report["rows"][0]["noise"]]
-    return noise_table(single, lambda row: difference_text(row["best"]), "lga minus ")
-
-
-def noise_table(rows: list[dict[str, Any]], cell: Callable[[dict[str, Any]], str], before: str = "") -> str:
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    lines: dict[tuple, dict[str, str]] = {}
-    for row in sorted(rows, key=lambda row: (row["split"], row["budget"])):
-        lines.setdefault((split_text(row), evaluations_text(row), row["noise"]), {})[row["method"]] = cell(row)
-    return markdown_table(
-        ["functions", "evaluations", "noise", *(f"{before}{method}" for method in methods)],
-        ([*line, *(cells[method] for method in methods)] for line, cells in lines.items()),
-    )
-
-
-def others(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [row for row in rows if row["method"] != "lga"]
-
-
-def split_text(row: dict[str, Any]) -> str:
-    return "held out" if row["split"] == "hold-out" else "trained on"
-
-
-def evaluations_text(row: dict[str, Any]) -> str:
-    return f"{row['budget'] * row['num_dims']:,}"
-
-
-def difference_text(compared: dict[str, Any]) -> str:
-    return interval_text(compared["ours_minus_theirs"], 2, signed=True)
-
-
-def won_text(compared: dict[str, Any]) -> str:
-    return f"{compared['functions_won_by_ours']} of {compared['num_functions']}"
 
 
 def bbob_comparison(report: dict[str, Any]) -> str:
@@ -382,6 +296,7 @@ def attack(report: dict[str, Any]) -> str:
 
 
 RENDERERS: dict[str, Callable[[Any], str]] = {
+    **COMPARISONS,
     "attack": attack,
     "quickstart": quickstart,
     "generation": generation,
@@ -397,12 +312,6 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "training_runs": training_runs,
     "generalization": generalization,
     "horizons": horizons,
-    "optimizers": optimizers,
-    "optimizer_differences": optimizer_differences,
-    "noise": noise,
-    "noise_recommended": noise_recommended,
-    "noise_differences": noise_differences,
-    "noise_models": noise_models,
     "neuro": neuro,
     "hpob": hpob,
     "hpob_spaces": hpob_spaces,

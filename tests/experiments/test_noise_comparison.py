@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
-from experiments import noise, tables
+from experiments import noise
 from experiments.form import carry_out
 from experiments.noise import (
     DISTURBANCES,
@@ -138,11 +138,11 @@ def test_differences_are_ours_minus_theirs_over_functions():
         assert row["best"]["ours_minus_theirs"]["mean"] == -1.0
         assert row["recommended"]["functions_won_by_ours"] == 0
     report = {"rows": list(summaries(SETTINGS, runs))}
-    header, _, *lines = tables.noise(report).splitlines()
+    header, _, *lines = comparison_tables.noise(report).splitlines()
     assert len(lines) == len({(row["split"], row["budget"], row["noise"]) for row in report["rows"]})
     assert header.count("|") == 4 + len(METHODS)
-    assert "| -1.00, 1 of 1 | +0.00, 0 of 1 |" in tables.noise_differences(report)
-    assert tables.noise_models(report).count("\n") == 2 + 2 * 2
+    assert "| -1.00, 1 of 1 | +0.00, 0 of 1 |" in comparison_tables.noise_differences(report)
+    assert comparison_tables.noise_models(report).count("\n") == 2 + 2 * 2
 
 
 @pytest.mark.slow

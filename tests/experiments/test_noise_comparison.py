@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
-from experiments import noise
+from experiments import comparison_tables, noise
 from experiments.form import carry_out
 from experiments.noise import (
     DISTURBANCES,

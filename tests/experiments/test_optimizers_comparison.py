@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 from rich.console import Console
 
-from experiments import optimizers
+from experiments import comparison_tables, optimizers
 from experiments.form import carry_out
 from experiments.optimizers import (
     EXPERIMENT,

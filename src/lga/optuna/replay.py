@@ -149,9 +149,8 @@ def decide(played: Played, trials: Iterable[FrozenTrial], attribute: str, direct
     mine, others = [], []
     for trial in fresh:
         place = place_of(trial, attribute)
-        own = place is not None and place[:2] == (parameters.digest, played.generation)
-        if own:
-            mine.append((place.slot if place else 0, trial))
+        if place is not None and place[:2] == (parameters.digest, played.generation):
+            mine.append((place.slot, trial))
         elif trial.state == TrialState.COMPLETE and parameters.has(trial.params, trial.distributions):
             others.append(trial)
     own_trials = [trial for _, trial in sorted(mine, key=lambda pair: pair[0])]

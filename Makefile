@@ -6,7 +6,7 @@ PYTEST := -m pytest -n 2 --dist worksteal
 # An environment is current when its stamp is newer than what decides what is installed.
 DECIDES := pyproject.toml setup.py $(wildcard src/lga/native/*.h src/lga/native/*.cc)
 
-.PHONY: quickstart test test-slow test-lowest attack lint wheel try-wheel clean
+.PHONY: quickstart test test-slow test-lowest attack lint site wheel try-wheel clean
 
 quickstart: .venv/.train
 	$(BIN)/lga quickstart
@@ -32,6 +32,14 @@ lint: .venv/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/pyright
+
+# Pages and pictures are laid out as in the repository, so that links hold; one that leads nowhere ends the build.
+site: .venv/.dev
+	rm -rf build/site-source build/site
+	mkdir -p build/site-source
+	cp -r docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md build/site-source
+	cp --parents $(shell find results -name '*.png') build/site-source
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # The wheel is built from the source distribution, so that nothing can be missing in it.
 wheel: .venv/.dev

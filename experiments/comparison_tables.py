@@ -94,6 +94,86 @@ def won_text(compared: dict[str, Any]) -> str:
     return f"{compared['functions_won_by_ours']} of {compared['num_functions']}"
 
 
+def real_methods(report: dict[str, Any]) -> str:
+    """Mean ranks, solved shares and times on the real problems; a line for each method."""
+    return markdown_table(
+        [
+            "method",
+            "problems",
+            "searches",
+            "mean rank (95 %, over problems)",
+            "on those nothing was chosen by",
+            "solved",
+            "on those nothing was chosen by",
+            "alone the worst on",
+            "median seconds",
+        ],
+        (
+            [
+                row["method"],
+                f"{row['num_problems']}",
+                f"{row['num_searches']}",
+                "" if row["mean_rank"] is None else interval_text(row["mean_rank"], 2),
+                number_text(row["mean_rank_held_out"], "{:.2f}"),
+                f"{100 * row['solved']:.0f} %",
+                number_text(row["solved_held_out"], "{:.0%}").replace("%", " %"),
+                f"{len(row['worst_on'])}",
+                f"{row['median_seconds']:.1f}",
+            ]
+            for row in report["methods"]
+        ),
+    )
+
+
+def number_text(number: float | None, form: str) -> str:
+    return "" if number is None else form.format(number)
+
+
+def real_problems(report: dict[str, Any]) -> str:
+    """Median gaps on each problem, with the share of solved searches where that is not all or none."""
+    methods = [row["method"] for row in report["methods"]]
+
+    def cell(row: dict[str, Any], method: str) -> str:
+        if method not in row["median_gap"]:
+            return ""
+        if row["solved"][method] == 1.0:
+            return "solved"
+        gap = f"{row['median_gap'][method]:.2g}"
+        return f"{gap} ({100 * row['solved'][method]:.0f} %)" if row["solved"][method] > 0.0 else gap
+
+    return markdown_table(
+        ["problem", "what", "D", "evaluations", "tolerance", *methods],
+        (
+            [
+                f"{row['problem']}{'' if row['chosen_on'] else ' *'}",
+                row["about"],
+                f"{row['num_dims']}",
+                f"{row['evaluations']:,}",
+                f"{row['tolerance']:g}",
+                *(cell(row, method) for method in methods),
+            ]
+            for row in report["problems"]
+        ),
+    )
+
+
+def near_bounds(report: dict[str, Any]) -> str:
+    """The worst of all seeds, for every place of the optimum."""
+    methods = [name for name in report["rows"][0] if name not in ("num_dims", "evaluations", "fraction")]
+    return markdown_table(
+        ["D", "evaluations", "fraction of the box", *methods],
+        (
+            [
+                f"{row['num_dims']}",
+                f"{row['evaluations']:,}",
+                f"{row['fraction']}",
+                *(f"{row[method]['worst']:.0e}" for method in methods),
+            ]
+            for row in report["rows"]
+        ),
+    )
+
+
 COMPARISONS: dict[str, Callable[[Any], str]] = {
     "optimizers": optimizers,
     "optimizer_differences": optimizer_differences,
@@ -101,4 +181,7 @@ COMPARISONS: dict[str, Callable[[Any], str]] = {
     "noise_recommended": noise_recommended,
     "noise_differences": noise_differences,
     "noise_models": noise_models,
+    "real_methods": real_methods,
+    "real_problems": real_problems,
+    "near_bounds": near_bounds,
 }

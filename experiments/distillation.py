@@ -36,7 +36,7 @@ GAUSSIAN = "gaussian_ga"
 
 @dataclass(frozen=True)
 class DistillationSettings:
-    weights: tuple[str, ...] = ("lga-paper", "evosax-lga")
+    weights: tuple[str, ...] = ("lga-paper-2", "evosax-lga")
     """Looked at; the first is the one that was distilled."""
     num_individuals: int = 32
     num_draws: int = 200

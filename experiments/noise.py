@@ -60,6 +60,7 @@ class NoiseSettings:
     """COCO instances that nothing else uses. Each search has its own seed."""
     functions: tuple[int, ...] = tuple(range(1, 25))
     workers: int = 1
+    scheduler: str | None = None
     """Processes that search at the same time; what they find does not depend on their number."""
 
 
@@ -215,7 +216,7 @@ def log_gaps(leaves: Leaves) -> dict[str, list[float]]:
 
 def run(settings: NoiseSettings, out: Path, console: Console) -> Outcome:
     known, planned = known_runs(out / REPORT, identities()), list(searches(settings))
-    runs = all_runs(planned, known, cell_of, log_gaps, out / "cells", settings.workers, console)
+    runs = all_runs(planned, known, cell_of, log_gaps, out / "cells", settings.workers, console, settings.scheduler)
     report = {
         "config": described(settings),
         "identities": identities(),

@@ -50,6 +50,8 @@ class OptimizersSettings:
     """Longer searches are left out."""
     functions: tuple[int, ...] = tuple(range(1, 25))
     workers: int = 1
+    scheduler: str | None = None
+    """Address of a Dask scheduler, in place of own processes."""
     """Processes that search at the same time; what they find does not depend on their number."""
 
 
@@ -199,7 +201,8 @@ def weights_digest() -> str:
 
 def run(settings: OptimizersSettings, out: Path, console: Console) -> Outcome:
     known, planned = known_runs(out / REPORT, identities()), list(searches(settings))
-    report = report_of(settings, all_runs(planned, known, cell_of, log_gaps, out / "cells", settings.workers, console))
+    runs = all_runs(planned, known, cell_of, log_gaps, out / "cells", settings.workers, console, settings.scheduler)
+    report = report_of(settings, runs)
     table = Table(
         "functions", "D", "evaluations", "method", "mean log10 gap", "lga minus method (95 %, over functions)"
     )
@@ -218,10 +221,11 @@ def all_runs(
     folder: Path,
     workers: int,
     console: Console,
+    scheduler: str | None = None,
 ) -> dict[str, Any]:
     """What a report keeps of every planned search, by its name."""
     missing = [search for search in planned if search.name not in known]
-    found = cells.outcomes([cell_of(search) for search in missing], folder, workers)
+    found = cells.outcomes([cell_of(search) for search in missing], folder, workers, scheduler)
     tracked = track(found, description="searches", total=len(missing), console=console)
     new = {search.name: in_short(leaves) for search, leaves in zip(missing, tracked, strict=True)}
     return {search.name: (known | new)[search.name] for search in planned}
@@ -243,7 +247,7 @@ def known_runs(path: Path, now: dict[str, str]) -> dict[str, Any]:
 
 def described(settings: Any) -> dict[str, Any]:
     """What decides the outcome."""
-    return {name: value for name, value in asdict(settings).items() if name != "workers"}
+    return {name: value for name, value in asdict(settings).items() if name not in ("workers", "scheduler")}
 
 
 def report_of(settings: OptimizersSettings, runs: dict[str, list[float]]) -> dict[str, Any]:

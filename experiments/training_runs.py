@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import tyro
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -31,7 +32,7 @@ LARGER = ValidationProtocol(FAMILIES["large"], instances=tuple(range(101, 121)),
 class TrainingRunsSettings:
     runs: Path = Path("runs/training")
     """Folder of run directories of `lga train`, by the names that they are to be known under."""
-    validation: ValidationProtocol = field(default_factory=lambda: LARGER)
+    validation: tyro.conf.Suppress[ValidationProtocol] = field(default_factory=lambda: LARGER)
 
 
 def summary_of(directory: Path, validate: Callable[[Theta], dict[str, Any]]) -> dict[str, Any]:

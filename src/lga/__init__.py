@@ -17,20 +17,28 @@ if TYPE_CHECKING:
     from lga.algorithms.presets import gaussian_ga as gaussian_ga
     from lga.algorithms.presets import gesmr_ga as gesmr_ga
     from lga.algorithms.presets import learned_ga as learned_ga
+    from lga.algorithms.presets import ma_es as ma_es
     from lga.algorithms.presets import mr15_ga as mr15_ga
     from lga.algorithms.presets import random_search as random_search
     from lga.algorithms.presets import samr_ga as samr_ga
     from lga.algorithms.presets import sep_cma_es as sep_cma_es
     from lga.algorithms.run import Trace as Trace
     from lga.algorithms.run import run as run
+    from lga.analysis.result import plot as plot
+    from lga.bench.own_tasks import Trained as Trained
+    from lga.bench.own_tasks import train as train
     from lga.meta.config import MetaConfig as MetaConfig
-    from lga.meta.train import train as train
+    from lga.neuroevolution import Judging as Judging
     from lga.operators.fold import init_theta as init_theta
     from lga.operators.theta import Theta as Theta
     from lga.operators.theta import ThetaConfig as ThetaConfig
+    from lga.optimize.evolve import evolve as evolve
     from lga.optimize.minimize import minimize as minimize
     from lga.optimize.optimizer import Optimizer as Optimizer
+    from lga.optimize.variables import Integer as Integer
+    from lga.optimize.variables import Log as Log
     from lga.tasks import bbob as bbob
+    from lga.tasks.family import family as family
     from lga.weights import load_theta as load_theta
     from lga.weights import save_theta as save_theta
 
@@ -46,19 +54,25 @@ HOMES = {
         "gaussian_ga",
         "gesmr_ga",
         "learned_ga",
+        "ma_es",
         "mr15_ga",
         "random_search",
         "samr_ga",
         "sep_cma_es",
     ),
     "lga.algorithms.run": ("Trace", "run"),
+    "lga.analysis.result": ("plot",),
+    "lga.bench.own_tasks": ("Trained", "train"),
     "lga.meta.config": ("MetaConfig",),
-    "lga.meta.train": ("train",),
+    "lga.neuroevolution": ("Judging",),
     "lga.operators.fold": ("init_theta",),
     "lga.operators.theta": ("Theta", "ThetaConfig"),
+    "lga.optimize.evolve": ("evolve",),
     "lga.optimize.minimize": ("minimize",),
     "lga.optimize.optimizer": ("Optimizer",),
+    "lga.optimize.variables": ("Integer", "Log"),
     "lga.tasks": ("bbob",),
+    "lga.tasks.family": ("family",),
     "lga.weights": ("load_theta", "save_theta"),
 }
 HOME_OF = {name: home for home, names in HOMES.items() for name in names}

@@ -1,17 +1,46 @@
 """Algorithms meet neuroevolution tasks: one generation at a time, so that a run can stop and go on anywhere."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from lga.algorithms.genetic import GeneticState
+from lga.algorithms.genetic import GeneticState, has_parents, with_fitness
 from lga.algorithms.run import Step, advance
+from lga.core.checks import require
 from lga.core.interfaces import Algorithm
 from lga.core.population import rank_failures_last
 from lga.core.tree import tree_dataclass
 from lga.tasks.network_task import NeuroTask
+
+Judge = Callable[[Key[Array, ""], Float[Array, "m d"]], tuple[Float[Array, " m"], Any]]
+
+
+@dataclass(frozen=True)
+class Judging:
+    """What becomes of a parent's fitness, which is a draw: once it was lucky, it would stay for ever.
+
+    Strategies that keep no parents are the same in every case.
+    """
+
+    again: bool = False
+    """Parents are evaluated again in every generation, by the seeds or the batch of the children. It costs as many
+    evaluations as there are parents."""
+    forget: float = 0.0
+    """Share of its lead over the median of the children that a parent loses in every generation."""
+
+    def __post_init__(self) -> None:
+        require(0.0 <= self.forget <= 1.0, f"forget is {self.forget}, but must lie between 0 and 1.")
+
+    def evaluations(self, algorithm: Algorithm, keeps_parents: bool) -> int:
+        """In a generation."""
+        return algorithm.num_children + (algorithm.num_parents if self.again and keeps_parents else 0)
+
+
+ONCE = Judging()
 
 
 @tree_dataclass
@@ -22,34 +51,68 @@ class Evolution:
     task_state: Any
     elite: Float[Array, "*batch d"]
     """The best of the archive; of the last children, for a strategy that keeps no archive."""
+    fitness: Float[Array, "*batch n"]
+    """Of the last children."""
 
 
-def start(key: Key[Array, ""], algorithm: Algorithm, task: NeuroTask, sigma: Float[Array, ""] | float) -> Evolution:
-    """The archive starts at zero, as in the paper."""
+def start(
+    key: Key[Array, ""],
+    algorithm: Algorithm,
+    task: NeuroTask,
+    sigma: Float[Array, ""] | float,
+    centre: Float[Array, " d"] | None = None,
+) -> Evolution:
+    """The archive starts at one place: at zero, as in the paper, if it is not told."""
     key_evaluate, key_init = jax.random.split(key)
+    origin = jnp.zeros(task.num_weights) if centre is None else centre
     # As many as there are children, so that the first generation does not compile the evaluation anew.
-    genomes = jnp.zeros((algorithm.num_children, task.num_weights))
+    genomes = jnp.tile(origin, (algorithm.num_children, 1))
     fitness, task_state = task.evaluate(key_evaluate, task.init(), genomes)
-    return Evolution(algorithm.init(key_init, genomes, fitness, sigma), task_state, genomes[0])
+    return Evolution(algorithm.init(key_init, genomes, fitness, sigma), task_state, genomes[0], fitness)
 
 
-def generation(key: Key[Array, ""], algorithm: Algorithm, task: NeuroTask, evolution: Evolution) -> Evolution:
-    def evaluate(key: Key[Array, ""], genomes: Float[Array, "n d"]) -> tuple[Float[Array, " n"], Any]:
+def generation(
+    key: Key[Array, ""], algorithm: Algorithm, task: NeuroTask, evolution: Evolution, judging: Judging = ONCE
+) -> Evolution:
+    def evaluate(key: Key[Array, ""], genomes: Float[Array, "m d"]) -> tuple[Float[Array, " m"], Any]:
         return task.evaluate(key, evolution.task_state, genomes)
 
-    step = advance(jax.random.split(key, 3), algorithm, evaluate, evolution.search)
-    return Evolution(step.state, step.info, elite(step))
+    keys = jax.random.split(key, 3)
+    if judging != ONCE and has_parents(evolution.search):
+        step = judged(keys, algorithm, evaluate, evolution.search, judging)
+    else:
+        step = advance(keys, algorithm, evaluate, evolution.search)
+    return Evolution(step.state, step.info, elite(step), step.fitness)
+
+
+def judged(
+    keys: Key[Array, "3"], algorithm: Algorithm, evaluate: Judge, search: GeneticState, judging: Judging
+) -> Step:
+    """A generation whose parents have a new fitness before they meet the children."""
+    key_ask, key_evaluate, key_tell = keys
+    children, asked = algorithm.ask(key_ask, search)
+    parents, num_children = asked.parents, algorithm.num_children
+    judged_now = jnp.concatenate([children.solutions, parents.solutions]) if judging.again else children.solutions
+    values, info = evaluate(key_evaluate, judged_now)
+    fitness, again = values[:num_children], rank_failures_last(values[num_children:])
+    of_parents = again if judging.again else parents.fitness
+    lead = jnp.median(rank_failures_last(fitness)) - of_parents
+    of_parents = jnp.where(lead > 0, of_parents + judging.forget * lead, of_parents)
+    best = jnp.argmin(of_parents)
+    asked = with_fitness(asked, of_parents, of_parents[best])
+    asked = replace(asked, progress=replace(asked.progress, best_solution=parents.solutions[best]))
+    return Step(algorithm.tell(key_tell, asked, children, fitness), children, fitness, info)
 
 
 def elite(step: Step) -> Float[Array, " d"]:
-    if isinstance(step.state, GeneticState):
+    if has_parents(step.state):
         return step.state.parents.solutions[jnp.argmin(step.state.parents.fitness)]
     return step.children.solutions[jnp.argmin(rank_failures_last(step.fitness))]
 
 
 def mean_parent(search: Any) -> Float[Array, " d"]:
     """Centre of the archive, or of a strategy's distribution."""
-    if isinstance(search, GeneticState):
+    if has_parents(search):
         return jnp.mean(search.parents.solutions, axis=0)
     return search.strategy.mean
 

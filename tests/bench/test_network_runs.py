@@ -48,7 +48,7 @@ def planned(method, scale=TINY, seed=0, name="digits"):
 
 
 def measured(task, run, file, report=lambda done: None):
-    return measured_run(task, run, file, report)
+    return measured_run(task, run, file, report)[0]
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -32,6 +32,23 @@ def test_a_comparison_writes_results_curves_and_a_table(tmp_path):
     assert table[0].startswith("| algorithm | elite ratio | test accuracy of the elite (95 %, over seeds)")
 
 
+@pytest.mark.parametrize(
+    ("task", "file", "beginning"),
+    [
+        ("pendulum", "pendulum_at_work.gif", b"GIF89a"),
+        ("minatar-breakout", "minatar-breakout_at_work.gif", b"GIF89a"),
+        ("digits", "digits_at_work.png", b"\x89PNG"),
+        pytest.param("hopper", "hopper_at_work.html", b"\n<html>", marks=pytest.mark.slow),
+    ],
+)
+def test_the_best_network_is_shown_at_work(tmp_path, task, file, beginning):
+    screen = io.StringIO()
+    console = Console(file=screen, width=300)
+    compare_on_task(task, ["gaussian_ga"], scale_of(task, "smoke"), 1, tmp_path, console, render=True)
+    assert (tmp_path / file).read_bytes().startswith(beginning)
+    assert file in screen.getvalue()
+
+
 def test_a_comparison_needs_a_seed(tmp_path):
     with pytest.raises(ValueError, match="seeds is 0"):
         compare_on_task("digits", ["mr15_ga"], scale_of("digits", "smoke"), 0, tmp_path, Console(quiet=True))

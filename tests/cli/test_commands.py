@@ -7,6 +7,7 @@ import jax
 import numpy as np
 import pytest
 
+from lga import __version__
 from lga.cli import COMMANDS, function_of, main
 from lga.operators.fold import fold, init_theta
 from lga.weights import load_theta, save_theta
@@ -38,6 +39,11 @@ def functions_named_in(commands):
 @pytest.mark.parametrize("command", list(functions_named_in(COMMANDS)))
 def test_every_command_has_its_function(command):
     assert callable(function_of(command, "lga"))
+
+
+def test_the_version_is_told(monkeypatch, capsys):
+    lga(monkeypatch, "--version")
+    assert capsys.readouterr().out == f"lga {__version__}\n"
 
 
 def test_a_missing_package_is_named_with_what_to_install(monkeypatch, capsys):

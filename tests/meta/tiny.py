@@ -24,6 +24,7 @@ TINY_ARGUMENTS = [
     *("--preset", "smoke", "--family", "sphere", "--noise", "none", "--dims", "2", "3"),
     *("--num-children", "8", "--num-generations", "10", "10"),
     *("--meta-population", "16", "--num-tasks", "8", "--meta-generations", "30", "--validate-every", "10"),
+    "--no-compare",
 ]
 
 

@@ -161,6 +161,16 @@ void once(const Kernels& kernels) {
   for (int32_t number : failures.numbers)
     if (number < 0 || number > num_children) fail("more failures than children");
 
+  const int64_t num_images = whole(1, 4), height = whole(1, 12), width = whole(1, 30), num_channels = whole(1, 5);
+  const int64_t filter_width = 2 * whole(0, 3) + 1, num_filters = whole(1, 40);
+  const bool pooled = chance(0.5);
+  const int64_t parts = pooled ? 2 : 1;
+  const auto images = floats(num_images * height * width * num_channels);
+  const auto filters = floats(filter_width * filter_width * num_channels * num_filters), bias = floats(num_filters);
+  auto convolved = room(num_images * (height / parts) * (width / parts) * num_filters);
+  run(kernels.convolve, Convolve{batch, num_images, height, width, num_channels, filter_width, num_filters, pooled,
+                                 images.in(), filters.in(), bias.in(), convolved.out()});
+
   const int64_t count = size();
   std::vector<uint32_t> keys(2 * count);
   kernels.split(key.numbers.data(), whole(0, 1ll << 33), count, keys.data());

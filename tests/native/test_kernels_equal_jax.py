@@ -28,6 +28,7 @@ from lga.operators.mutation_rate import attended_multiplier
 from lga.operators.sampling import draw_parents
 from lga.operators.selection import choose
 from lga.operators.shape import adapt_matrix, bend_by_matrix
+from lga.tasks import networks
 
 FEW_KINDS = ("random", "ties", "failures")
 select = jax.jit(native.select)
@@ -295,3 +296,28 @@ def test_runs_of_a_batch_share_noise_and_have_matrices_of_their_own(instruction_
     for run in range(3):
         alone = native.adapt(fitness[run], noise, path[run], stretch[run], strengths)
         jax.tree.map(lambda a, b, run=run: np.testing.assert_array_equal(a[run], b), together, tuple(alone))
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize(
+    ("image", "width", "num_filters"), [((28, 28, 1), 5, 8), ((9, 7, 3), 3, 17), ((2, 3, 4), 1, 40), ((5, 11, 2), 7, 1)]
+)
+def test_filters_find_what_they_find_in_jax(instruction_set, image, width, num_filters, pooled):
+    """Two networks with filters of their own; the first batch of images is shared, the second is not."""
+    rng = np.random.default_rng(width)
+    images = rng.normal(size=(2, 3, *image)).astype(np.float32)
+    filters = rng.normal(size=(2, width, width, image[2], num_filters)).astype(np.float32)
+    bias = rng.normal(size=(2, num_filters)).astype(np.float32)
+    with jax.enable_x64(True):
+        in_jax = jax.vmap(lambda *arrays: networks.convolve.__wrapped__(*arrays, pooled=pooled))
+        expected = np.asarray(in_jax(*(np.asarray(array, float) for array in (images, filters, bias))))
+    size = np.abs(expected).max()
+    kernel = jax.jit(lambda *arrays: native.convolve(*arrays, pooled=pooled))
+    np.testing.assert_allclose(jax.vmap(kernel)(images, filters, bias), expected, atol=1e-6 * size)
+    shared = jax.vmap(kernel, in_axes=(None, 0, 0))(images[0], filters, bias)
+    np.testing.assert_allclose(shared[0], expected[0], atol=1e-6 * size)
+
+
+def test_filters_of_even_width_are_refused():
+    with pytest.raises(Exception, match="filters have an even width"):
+        native.convolve(jnp.zeros((1, 4, 4, 1)), jnp.zeros((2, 2, 1, 3)), jnp.zeros(3), pooled=False)

@@ -15,7 +15,7 @@ from lga import native
 from lga.native import library
 from lga.weights import resolve
 
-SIZES = {"n": 5, "e": 4, "d": 3, "h": 2}
+SIZES = {"n": 5, "e": 4, "d": 3, "h": 2, "b": 2, "y": 4, "x": 6, "c": 2, "o": 5}
 # Operands in their order, then results, each with the type and the shape of one run.
 KERNELS = {
     "split": ({"key": "u 2"}, {"a new key": "u 2", "another": "u 2"}),
@@ -95,9 +95,14 @@ KERNELS = {
             "failures": "i",
         },
     ),
+    "convolve": (
+        {"images": "f b y x c", "filters": "f 3 3 c o", "bias": "f o"},
+        {"convolved": "f b y x o"},
+    ),
 }
 TYPES = {"f": jnp.float32, "i": jnp.int32, "u": jnp.uint32}
-STATIC = {"split": {"num": 2}, "uniform": {"count": SIZES["n"]}}
+STATIC = {"split": {"num": 2}, "uniform": {"count": SIZES["n"]}, "convolve": {"pooled": False}}
+ATTRIBUTES = {"convolve": {"pooled": False}}
 ARRAYS = [(name, array) for name, parts in KERNELS.items() for array in chain(*parts)]
 OPERANDS = [(name, array) for name, (operands, _) in KERNELS.items() for array in operands]
 
@@ -127,7 +132,7 @@ def is_like(text: str, shape: tuple[int, ...], batches: list[tuple[int, ...]], o
 def handle(name: str, operands: list[jax.ShapeDtypeStruct], results: list[jax.ShapeDtypeStruct]) -> None:
     """Calls the handler alone, without the checks that stand before it in Python."""
     arrays = [jnp.zeros(operand.shape, operand.dtype) for operand in operands]
-    jax.block_until_ready(jax.ffi.ffi_call(f"lga_{name}", results)(*arrays))
+    jax.block_until_ready(jax.ffi.ffi_call(f"lga_{name}", results)(*arrays, **ATTRIBUTES.get(name, {})))
 
 
 def test_all_kernels_are_tested():

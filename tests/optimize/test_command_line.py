@@ -58,12 +58,35 @@ def test_a_python_function_is_minimised(tmp_path, monkeypatch, capsys):
         (["--command", "echo 1", "--bounds", "x=0:1", "x=0:2"], "twice"),
         (["--command", "echo 1", "--bounds", "x=0"], "NAME=LOW:HIGH"),
         (["--command", "echo 1", "--bounds", "x=0:1:complex"], "NAME=LOW:HIGH"),
+        (["--command", "echo 1", "--bounds", "x=0:1"], "uses none of the variables: write {NAME}"),
+        (["--command", "echo {x} | tail", "--bounds", "x=0:1"], "'|' is for one: give --shell"),
+        (["--python", "mine.py:cost", "--bounds", "x=0:1"], "a module has no .py, as in mine:cost"),
     ],
 )
 def test_mistakes_are_named(arguments, complaint):
     with pytest.raises(ValueError) as caught:  # noqa: PT011 (the sentence is checked below)
         main(arguments)
     assert complaint in str(caught.value)
+
+
+def test_a_shell_is_there_for_pipes(capsys):
+    main(["--command", "echo $(({n} * 2)) | tail -n 1", "--shell", "--bounds", "n=1:8:int", *LIMITS])
+    assert json.loads(capsys.readouterr().out)["fun"] == 2.0
+
+
+def test_the_exit_status_is_1_if_nothing_succeeded(command, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--command", command("sys.exit(3)"), "--bounds", "x=-5:5", "n=1:8:int", *LIMITS])
+    assert ended.value.code == 1
+    said = capsys.readouterr()
+    assert json.loads(said.out)["chosen"] == "nothing succeeded"
+    assert "no evaluation succeeded" in said.err
+
+
+def test_numbers_that_are_none_are_named(capsys):
+    with pytest.raises(SystemExit):
+        main(["--python", "json:dumps", "--bounds", "x=0:1", "--max-evaluations", "abc"])
+    assert "max-evaluations" in capsys.readouterr().err
 
 
 def test_variables_are_read_as_they_are_written():

@@ -18,13 +18,15 @@ from lga.optimize.worker import Outcome, failed
 from lga.weights import resolve
 
 BOX = [(-5.0, 5.0)] * 3
-DEFAULTS = {field.name: field.default for field in fields(SearchOptions)}
+# Named bounds become these; nobody gives them.
+INNER = ("categories", "names")
+DEFAULTS = {field.name: field.default for field in fields(SearchOptions) if field.name not in INNER}
 
 
 @pytest.mark.parametrize("entrance", [lga.minimize, lga.Optimizer])
 def test_all_entrances_have_the_same_options_and_defaults(entrance):
     parameters = inspect.signature(entrance).parameters
-    own = {name: one.default for name, one in parameters.items() if name not in ("fun", "callback")}
+    own = {name: one.default for name, one in parameters.items() if name not in ("fun", "args", "rng", "callback")}
     assert own == {name: DEFAULTS[name] for name in own}
     if entrance is lga.minimize:
         assert own == DEFAULTS
@@ -40,9 +42,33 @@ def test_every_option_is_explained_where_python_users_find_it():
     assert all(f"        {name}: " in explained for name in DEFAULTS)
 
 
+def test_restarts_are_small_and_large_by_turns():
+    assert [population_size(10, restarts) for restarts in range(9)] == [10, 10, 20, 10, 40, 10, 80, 10, 80]
+
+
+def test_an_algorithm_may_be_given_as_it_is(tmp_path):
+    algorithm = lga.gesmr_ga(8)
+    arguments = {"algorithm": algorithm, "max_evaluations": 24, "seed": 0, "checkpoint": tmp_path / "run"}
+    result = lga.minimize(sphere, BOX, **arguments)
+    assert result.popsize == 8
+    np.testing.assert_array_equal(
+        result.x, lga.minimize(sphere, BOX, algorithm="gesmr_ga", popsize=8, max_evaluations=24, seed=0).x
+    )
+    np.testing.assert_array_equal(lga.minimize(sphere, BOX, **arguments).x, result.x)
+    with pytest.raises(TreeFileError, match="its algorithm was given as it is, and is in no file"):
+        lga.Optimizer.load(tmp_path / "run")
+
+
+def test_matrix_adaptation_finds_the_end_of_a_bent_valley():
+    def valley(x):
+        return float(np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2))
+
+    assert lga.minimize(valley, BOX, algorithm="ma_es", max_evaluations=3000, seed=0).fun < 1e-8
+
+
 def test_the_settings_of_a_search_are_its_options():
     search = make_search(SearchOptions(BOX, seed=1))
-    assert set(search.settings) == set(DEFAULTS) - set(INCIDENTAL)
+    assert set(search.settings) == {*DEFAULTS, *INNER} - set(INCIDENTAL)
     assert search.settings["popsize"] == population_size(resolve().population(3), 0)
     assert search.settings["max_evaluations"] == 3000
 

@@ -170,6 +170,8 @@ def test_a_script_without_a_main_guard_is_told_so(tmp_path):
     ended = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300)
     assert ended.returncode != 0
     assert "if __name__ == '__main__':" in ended.stderr.splitlines()[-1]
+    assert "the script starts its search again when a worker imports it" in ended.stderr
+    assert ended.stderr.count("Traceback") == 1
 
 
 def test_workers_end_with_their_parent(tmp_path):

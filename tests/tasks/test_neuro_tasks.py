@@ -106,11 +106,11 @@ def test_a_pendulum_that_stands_upright_loses_nothing():
     np.testing.assert_allclose(observation, [1.0, 0.0, 0.0], atol=1e-6)
 
 
-def test_convolutional_networks_take_turns_on_a_cpu_and_others_fill_the_budget():
-    assert members_at_once(2**20, 1.0, convolutional=False) == 1024
-    assert members_at_once(2**40, 1.0, convolutional=False) == 1
+def test_members_fill_the_budget_unless_they_take_turns_on_a_cpu():
+    assert members_at_once(2**20, 1.0, take_turns=False) == 1024
+    assert members_at_once(2**40, 1.0, take_turns=False) == 1
     if jax.default_backend() == "cpu":
-        assert members_at_once(2**20, 1.0, convolutional=True) == 1
+        assert members_at_once(2**20, 1.0, take_turns=True) == 1
 
 
 @pytest.mark.parametrize("name", ["mnist", "minatar-breakout"])

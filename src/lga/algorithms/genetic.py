@@ -52,6 +52,17 @@ class GeneticState:
         return self.progress.best_fitness
 
 
+def has_parents(state: Any) -> bool:
+    """Whether it is the state of a genetic algorithm; strategies keep no archive."""
+    return isinstance(state, GeneticState)
+
+
+def with_fitness(state: Any, parent_fitness: Float[Array, " e"], best_fitness: Float[Array, ""]) -> Any:
+    """The state with other values for its parents (if it has parents) and for the best so far."""
+    state = replace(state, progress=replace(state.progress, best_fitness=best_fitness))
+    return replace(state, parents=replace(state.parents, fitness=parent_fitness)) if has_parents(state) else state
+
+
 def genetic_algorithm(
     num_children: int,
     num_parents: int,

@@ -8,6 +8,7 @@ from lga.algorithms.genetic import genetic_algorithm, parents_for
 from lga.algorithms.strategies import evolution_strategy
 from lga.core.interfaces import Algorithm, Crossover, MutationShape, Selection
 from lga.operators.crossover import attention_blend, attention_crossover, immigration
+from lga.operators.designed import strategy_numbers
 from lga.operators.fold import FoldedTheta, fold
 from lga.operators.mutation_rate import (
     attention_rate,
@@ -22,7 +23,7 @@ from lga.operators.scatter import scattered
 from lga.operators.screening import attention_screening
 from lga.operators.selection import attention_selection, rank_selection
 from lga.operators.shape import by_number_of_variables, has_matrix, matrix, separable
-from lga.operators.theta import Theta
+from lga.operators.theta import Theta, ThetaConfig
 from lga.weights import resolve
 
 
@@ -131,6 +132,12 @@ def cma_es(num_children: int) -> Algorithm:
     return evolution_strategy("CMA_ES", num_children)
 
 
+def ma_es(num_children: int) -> Algorithm:
+    """CMA-ES in the form of matrix adaptation, with the usual constants and mirrored noise: all our own operators."""
+    learned = ("select", "rate", "blend", "jitter", "shape", "separable")
+    return learned_ga(strategy_numbers(ThetaConfig(learned)), num_children)
+
+
 ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "gaussian_ga": gaussian_ga,
     "mr15_ga": mr15_ga,
@@ -141,4 +148,5 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "random_search": random_search,
     "sep_cma_es": sep_cma_es,
     "cma_es": cma_es,
+    "ma_es": ma_es,
 }

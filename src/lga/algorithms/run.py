@@ -85,6 +85,17 @@ def advance(keys: Any, algorithm: Algorithm, evaluate: Callable[..., tuple[Any, 
     return Step(algorithm.tell(key_tell, asked, children, fitness), children, fitness, info)
 
 
+def check_arguments(key: Any, algorithm: Any) -> None:
+    require(
+        isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key),
+        f"key is {key!r}, but must be a random key, as jax.random.key(0) is one.",
+    )
+    require(
+        isinstance(algorithm, Algorithm),
+        f"algorithm is {algorithm!r}, but must be an Algorithm, as lga.learned_ga('lga-2', 16) is one.",
+    )
+
+
 def run(
     key: Key[Array, ""],
     algorithm: Algorithm,
@@ -104,6 +115,7 @@ def run(
     `solutions` is an array [n, d], or any pytree whose leaves have a leading axis of n; `evaluate(key, solutions)` sees
     what was given here, and the state holds flat vectors. With `record` the trace keeps every generation whole.
     """
+    check_arguments(key, algorithm)
     require_positive_integer("num_generations", num_generations)
     flat, unflatten = flatten_solutions(solutions)
     key_start, key_init, key_search = jax.random.split(key, 3)

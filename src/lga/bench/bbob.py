@@ -16,7 +16,7 @@ from rich.progress import track
 from rich.table import Table
 
 from lga.analysis import figures
-from lga.bench.cells import outcome
+from lga.bench.cells import fetch, outcome
 from lga.bench.methods import (
     DISTILLED_AS_IT_IS,
     DISTILLED_GA,
@@ -99,10 +99,15 @@ def roster(protocol: BbobProtocol, weights: Sequence[Weights]) -> list[Method]:
     return [method.over(ELITE_RATIOS, STRATEGY_SIGMAS if method.family == "strategy" else SIGMAS) for method in methods]
 
 
-def compare_on_bbob(protocol: BbobProtocol, weights: Sequence[Weights], out: Path, console: Console) -> dict[str, Any]:
-    """Runs whatever is missing, then writes runs.csv, summary.json and the figures into `out`."""
+def compare_on_bbob(
+    protocol: BbobProtocol, weights: Sequence[Weights], out: Path, console: Console, scheduler: str | None = None
+) -> dict[str, Any]:
+    """Runs whatever is missing, here or by the workers of a Dask scheduler, then writes runs.csv, summary.json and the
+    figures into `out`."""
     methods = roster(protocol, weights)
     require_own_names(methods)
+    if scheduler is not None:
+        fetch_all(protocol, methods, out / "cells", scheduler)
     measured = {
         method.name: tune_and_measure(protocol, method, out / "cells")
         for method in track(methods, description="methods", console=console)
@@ -115,14 +120,31 @@ def compare_on_bbob(protocol: BbobProtocol, weights: Sequence[Weights], out: Pat
     return report
 
 
+def fetch_all(protocol: BbobProtocol, methods: Sequence[Method], cells: Path, scheduler: str) -> None:
+    """First what methods are tuned by, then what is reported of them: the same cells that are looked for later."""
+    to_tune = [
+        gap_cell(method.at(*setting), protocol.size_of(method), protocol.tuning)
+        for method in methods
+        if len(method.settings) > 1
+        for setting in method.settings
+    ]
+    fetch(to_tune, cells, scheduler)
+    tuned = [tuned_method(protocol, method, cells).method for method in methods]
+    fetch([gap_cell(method, protocol.size_of(method), protocol.report) for method in tuned], cells, scheduler)
+
+
 def tune_and_measure(protocol: BbobProtocol, method: Method, cells: Path) -> Measured:
+    tuned = tuned_method(protocol, method, cells)
     size = protocol.size_of(method)
+    return Measured(tuned, size, outcome(gap_cell(tuned.method, size, protocol.report), cells)["best_so_far"])
 
-    def best_gaps(method: Method, suite: Suite) -> np.ndarray:
-        return outcome(gap_cell(method, size, suite), cells)["best_so_far"]
 
-    tuned = tune(method, lambda candidate: float(final_log_gaps(best_gaps(candidate, protocol.tuning)).mean()))
-    return Measured(tuned, size, best_gaps(tuned.method, protocol.report))
+def tuned_method(protocol: BbobProtocol, method: Method, cells: Path) -> Tuned:
+    def loss(candidate: Method) -> float:
+        cell = gap_cell(candidate, protocol.size_of(method), protocol.tuning)
+        return float(final_log_gaps(outcome(cell, cells)["best_so_far"]).mean())
+
+    return tune(method, loss)
 
 
 def final_log_gaps(best_so_far: np.ndarray) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Pieces of a comparison that are computed once: a pure function, all that decides its outcome, and a file for both."""
 
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -9,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from lga.core.checks import require
-from lga.core.files import sweep
+from lga.core.files import sweep, write_atomically
 from lga.core.tree_io import Leaves, digest, json_form, load_leaves, save_tree
+
+RETRIES = 3
+"""How often a cell is computed anew when the process that had it dies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +55,41 @@ def outcome(cell: Cell, folder: Path) -> Leaves:
     return leaves
 
 
-def outcomes(cells: Sequence[Cell], folder: Path, workers: int = 1) -> Iterator[Leaves]:
-    """The arrays of all cells, in their order; as many processes compute what is missing."""
+def outcomes(cells: Sequence[Cell], folder: Path, workers: int = 1, scheduler: str | None = None) -> Iterator[Leaves]:
+    """The arrays of all cells, in their order; as many processes compute what is missing, or those of a Dask scheduler
+    (its address)."""
     compute = partial(outcome, folder=folder)
-    if workers == 1:
+    if scheduler is not None:
+        fetch(cells, folder, scheduler)
+    if scheduler is not None or workers == 1:
         yield from map(compute, cells)
         return
     # A fork of a process whose threads run JAX may hang.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         yield from pool.map(compute, cells)
+
+
+def fetch(cells: Sequence[Cell], folder: Path, scheduler: str) -> None:
+    """Has all missing cells computed by the workers of a scheduler, and keeps their files here.
+
+    Files travel as bytes, so no disk need be shared, and are those that would have been written here. The name of a
+    piece of work is that of its file: who asks twice, after a loss of the connection, gets the same piece.
+    """
+    missing = {cell.file(folder).name: cell for cell in cells if not cell.file(folder).exists()}
+    if not missing:
+        return
+    try:
+        from distributed import Client, as_completed
+    except ImportError as error:
+        raise ImportError(f"scheduler is {scheduler!r}, but needs Dask: pip install 'lga[dask]'.") from error
+    with Client(scheduler, set_as_default=False) as client:
+        futures = [client.submit(file_content, cell, key=name, retries=RETRIES) for name, cell in missing.items()]
+        for future, content in as_completed(futures, loop=client.loop, with_results=True):
+            write_atomically(folder / future.key, content)
+
+
+def file_content(cell: Cell) -> bytes:
+    """What the file of a cell holds, computed in a folder that nobody else sees."""
+    with tempfile.TemporaryDirectory() as folder:
+        outcome(cell, Path(folder))
+        return cell.file(Path(folder)).read_bytes()

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import track
 
 from lga.analysis import figures
-from lga.bench.cells import outcome
+from lga.bench.cells import outcomes
 from lga.bench.methods import HAND_DESIGNED, QUICK_BASELINES, Method, Size, as_shipped, require_own_names
 from lga.bench.searches import Suite, evaluations_after, gap_cell
 from lga.bench.statistics import mean_interval
@@ -53,7 +53,9 @@ class Budget:
     num_generations: int
 
 
-def compare_budgets(grid: Grid, weights: str | Path, out: Path, console: Console) -> dict[str, Any]:
+def compare_budgets(
+    grid: Grid, weights: str | Path, out: Path, console: Console, scheduler: str | None = None
+) -> dict[str, Any]:
     """Runs whatever is missing, then writes generalization.json and the pictures into `out`."""
     budgets = [Budget(n, d, grid.num_generations) for n in grid.populations for d in grid.dims]
     long = Budget(grid.long_population, grid.long_dims, grid.long_horizon)
@@ -63,7 +65,9 @@ def compare_budgets(grid: Grid, weights: str | Path, out: Path, console: Console
         ours = as_shipped(resolve(weights, budget.num_dims))
         methods = [ours, *baselines(grid, budget)]
         require_own_names(methods)
-        curves[budget] = {method.name: best_curves(grid, budget, method, out / "cells") for method in methods}
+        curves[budget] = {
+            method.name: best_curves(grid, budget, method, out / "cells", scheduler) for method in methods
+        }
     name = next(iter(curves[long]))
     report = {
         "grid": asdict(grid),
@@ -90,7 +94,7 @@ def baselines(grid: Grid, budget: Budget) -> list[Method]:
     return [method.over(grid.elite_ratios, grid.sigmas) for method in (*QUICK_BASELINES, *with_matrix)]
 
 
-def best_curves(grid: Grid, budget: Budget, method: Method, cells: Path) -> np.ndarray:
+def best_curves(grid: Grid, budget: Budget, method: Method, folder: Path, scheduler: str | None = None) -> np.ndarray:
     """The best gap so far on the report instances, with the setting that did best on the others.
 
     [functions, runs, generations]
@@ -108,8 +112,9 @@ def best_curves(grid: Grid, budget: Budget, method: Method, cells: Path) -> np.n
             for number in instances
             for seed in range(num_seeds)
         ]
-        found = [outcome(gap_cell(method, size, suite), cells)["best_so_far"][:, 0, 0] for suite in suites]
-        return np.stack(found, axis=1)
+        cells = [gap_cell(method, size, suite) for suite in suites]
+        found = outcomes(cells, folder, scheduler=scheduler)
+        return np.stack([leaves["best_so_far"][:, 0, 0] for leaves in found], axis=1)
 
     def loss(candidate: Method) -> float:
         return float(bbob.log10_gap(curves(candidate, grid.tuning_instances, 1, TUNING_SEED))[..., -1].mean())

@@ -5,22 +5,24 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from lga.algorithms.run import compiled
 from lga.bench.cells import Cell
 from lga.bench.methods import Method, Size
 from lga.core.checks import require_known
-from lga.core.tree_io import Leaves, filled, json_form, load_leaves, save_tree
-from lga.neuroevolution import generation, scores_on_test, start
+from lga.core.tree_io import Leaves, filled, json_form, load_leaves, named_leaves, save_tree, under
+from lga.neuroevolution import ONCE, Evolution, Judging, generation, scores_on_test, start
 from lga.tasks.network_task import NeuroTask, TaskSize
 from lga.tasks.registry import NEURO_TASKS, neuro_task
 
 SECONDS_BETWEEN_CHECKPOINTS = 20.0
+ELITE, TASK_STATE = "last_elite", "task_state"
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ class Run(NamedTuple):
     size: Size
     test_every: int
     seed: int
+    judging: Judging = ONCE
 
 
 def silence(done: int) -> None:
@@ -92,6 +95,8 @@ def silence(done: int) -> None:
 def run_cell(run: Run, report: Callable[[int], None] = silence) -> Cell:
     """The curve of one run; `report` is called with the number of generations done."""
     task = {"task": run.task, "task_size": asdict(run.task_size), "test_every": run.test_every, "seed": run.seed}
+    if run.judging != ONCE:
+        task["judging"] = asdict(run.judging)
     label = f"{run.task}-{run.method.preset}-{run.method.elite_ratio:g}-{run.method.sigma:g}-{run.seed}"
     named_by_preset = run._replace(method=replace(run.method, name=run.method.preset))
     key = run.method.identity | run.size._asdict() | task
@@ -99,8 +104,18 @@ def run_cell(run: Run, report: Callable[[int], None] = silence) -> Cell:
 
 
 def curve_of(run: Run, report: Callable[[int], None], checkpoint: Path) -> Leaves:
-    curve = measured_run(compiled_task(run.task, run.task_size), run, checkpoint, report)
-    return {name: np.asarray(values) for name, values in curve._asdict().items()}
+    """The curve, and what a picture of the last elite needs."""
+    curve, evolution = measured_run(compiled_task(run.task, run.task_size), run, checkpoint, report)
+    scores = {name: np.asarray(values) for name, values in curve._asdict().items()}
+    return scores | named_leaves({ELITE: evolution.elite, TASK_STATE: evolution.task_state})
+
+
+def elite_and_state(task: NeuroTask, leaves: Leaves) -> tuple[Float[Array, " d"], Any] | None:
+    """The last elite of a run with the task's state; None if the run is from before they were kept."""
+    if ELITE not in leaves:
+        return None
+    state = filled(task.init(), under(TASK_STATE, leaves))
+    return jnp.asarray(leaves[ELITE]), jax.tree.map(jnp.asarray, state)
 
 
 @lru_cache(maxsize=1)
@@ -113,8 +128,8 @@ def evaluations_compiled(task: NeuroTask) -> NeuroTask:
     return task._replace(evaluate=jax.jit(task.evaluate), test=jax.jit(task.test))
 
 
-def measured_run(task: NeuroTask, run: Run, checkpoint: Path, report: Callable[[int], None]) -> Curve:
-    """The test scores of one run. The checkpoint holds how far it has come."""
+def measured_run(task: NeuroTask, run: Run, checkpoint: Path, report: Callable[[int], None]) -> tuple[Curve, Evolution]:
+    """The test scores of one run, and how it ended. The checkpoint holds how far it has come."""
     method, num_generations = run.method, run.size.num_generations
     identity = json_form(run_cell(run).key)
     done, curve, leaves = unfinished(checkpoint, identity)
@@ -126,7 +141,7 @@ def measured_run(task: NeuroTask, run: Run, checkpoint: Path, report: Callable[[
         evolution = jax.tree.map(jnp.asarray, filled(evolution, leaves))
     last_save = time.monotonic()
     for number in range(done + 1, num_generations + 1):
-        evolution = generation(jax.random.fold_in(key_run, number), algorithm, task, evolution)
+        evolution = generation(jax.random.fold_in(key_run, number), algorithm, task, evolution, run.judging)
         if number % run.test_every == 0 or number == num_generations:
             scores = np.asarray(scores_on_test(jax.random.fold_in(key_test, number), task, evolution))
             curve = Curve(*([*own, new] for own, new in zip(curve, (number, *scores.tolist()), strict=True)))
@@ -134,7 +149,7 @@ def measured_run(task: NeuroTask, run: Run, checkpoint: Path, report: Callable[[
             save_tree(checkpoint, evolution, {"run": identity, "done": number, "curve": curve._asdict()})
             last_save = time.monotonic()
         report(number)
-    return curve
+    return curve, evolution
 
 
 def unfinished(checkpoint: Path, identity: dict) -> tuple[int, Curve, Leaves]:

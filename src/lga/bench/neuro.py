@@ -5,15 +5,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from lga.analysis import figures
+from lga.analysis.plays import draw_network
 from lga.bench.cells import outcome
 from lga.bench.methods import Method, methods_named, require_own_names
-from lga.bench.network_runs import Curve, Run, Scale, compiled_task, run_cell
+from lga.bench.network_runs import Curve, Run, Scale, compiled_task, elite_and_state, run_cell
 from lga.bench.statistics import interval_text, mean_interval
 from lga.bench.tuning import tune
 from lga.core.checks import require_positive_integer
@@ -29,9 +31,15 @@ FIRST_TUNING_SEED = 1_000_000
 
 
 def compare_on_task(
-    task_name: str, algorithms: Sequence[str], scale: Scale, num_seeds: int, out: Path, console: Console
+    task_name: str,
+    algorithms: Sequence[str],
+    scale: Scale,
+    num_seeds: int,
+    out: Path,
+    console: Console,
+    render: bool = False,
 ) -> dict[str, Any]:
-    """Runs whatever is missing, then writes TASK.json and TASK.png into `out`."""
+    """Runs whatever is missing, then writes TASK.json and TASK.png into `out`; and the best network at work."""
     require_positive_integer("seeds", num_seeds)
     task = compiled_task(task_name, scale.task)
     methods = [method.over(scale.elite_ratios, scale.sigmas) for method in methods_named(algorithms, task.num_weights)]
@@ -49,7 +57,28 @@ def compare_on_task(
     }
     figures.learning_curves(panels, out / f"{task_name}.png")
     console.print(result_table(report))
+    if render:
+        console.print(draw_best(task_name, task, scale, curves, out))
     return report
+
+
+def draw_best(task_name: str, task: NeuroTask, scale: Scale, curves: dict[Method, list[Curve]], out: Path) -> str:
+    """A picture of the network with the best last score of all runs; says where it is."""
+    last = {(method, seed): curve.elite[-1] for method, own in curves.items() for seed, curve in enumerate(own)}
+    (method, seed), score = max(last.items(), key=lambda pair: pair[1])
+    leaves = outcome(run_cell(run_of(task_name, task, scale, method, seed)), out / "cells")
+    found = elite_and_state(task, leaves)
+    if found is None or task.show is None:
+        return "no picture: the best run was made before networks were kept; delete its cell to run it again."
+    genome, state = found
+    shown = task.show(jax.random.key(seed), state, genome)
+    title = f"{task_name}, {method.name}, {task.score} {score:.4g}"
+    return f"{title}: {draw_network(shown, out / f'{task_name}_at_work', title)}"
+
+
+def run_of(task_name: str, task: NeuroTask, scale: Scale, method: Method, seed: int) -> Run:
+    size = method.size(scale.num_children, scale.num_generations, task.num_weights)
+    return Run(task_name, scale.task, method, size, scale.test_every, seed)
 
 
 def run_all(
@@ -73,11 +102,10 @@ def run_all(
         def curve(method: Method, seed: int) -> Curve:
             nonlocal finished
             progress.update(bar, description=f"{task_name}, {method.name}, seed {seed}")
-            size = method.size(scale.num_children, scale.num_generations, task.num_weights)
-            run = Run(task_name, scale.task, method, size, scale.test_every, seed)
+            run = run_of(task_name, task, scale, method, seed)
             before = finished
             leaves = outcome(run_cell(run, lambda done: progress.update(bar, completed=before + done)), cells)
-            finished += size.num_generations
+            finished += run.size.num_generations
             progress.update(bar, completed=finished)
             found = Curve(*(leaves[name].tolist() for name in Curve._fields))
             if not console.is_terminal:

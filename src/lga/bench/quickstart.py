@@ -18,6 +18,7 @@ from lga.bench.tuning import tune
 from lga.core.files import write_report
 from lga.meta.config import PRESETS, MetaConfig
 from lga.meta.live import LiveReport
+from lga.meta.report import write_training_page
 from lga.meta.run_directory import read_metrics
 from lga.meta.train import train
 from lga.operators.theta import Theta
@@ -72,6 +73,7 @@ def quickstart(config: QuickstartConfig, out: Path, console: Console) -> dict[st
     write_report(out / "report.json", report)
     figures.convergence({name: curves.mean(axis=(0, 1, 2)) for name, curves in gaps.items()}, out / "convergence.png")
     figures.gaps_by_function(report["per_function"], out / "gaps_by_function.png")
+    write_training_page(out / "training", report["per_function"], out / "report.html")
     console.print(result_table(report))
     return report
 

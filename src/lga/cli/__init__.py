@@ -4,6 +4,8 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
+from lga import __version__
+
 # What each command does, and the function that does it. Modules are imported on use, so that a command needs only the
 # extras of its own.
 Commands = dict[str, "tuple[str, str | Commands]"]
@@ -45,6 +47,9 @@ EXTRAS = "train,bench,neuro,hpo"
 
 def main() -> None:
     """Entry point: mistakes of the user end in one sentence, not in a traceback."""
+    if sys.argv[1:] == ["--version"]:
+        print(f"lga {__version__}")
+        return
     try:
         dispatch("lga", COMMANDS, sys.argv[1:])
     except (ValueError, ImportError, OSError) as error:

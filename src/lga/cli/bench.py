@@ -20,8 +20,9 @@ def bbob_main(args: list[str]) -> None:
 
 
 def run_bbob(
-    weights: tuple[str, ...] = ("lga-2", "lga-1", "lga-paper", EVOSAX_LGA),
+    weights: tuple[str, ...] = ("lga-2", "lga-1", "lga-paper", "lga-paper-2", EVOSAX_LGA),
     out: Path = Path("runs/bench/bbob"),
+    scheduler: str | None = None,
     protocol: tyro.conf.OmitArgPrefixes[BbobProtocol] = PAPER,
 ) -> None:
     """Compare learned GAs with hand-designed algorithms on BBOB, by the paper's protocol.
@@ -29,10 +30,12 @@ def run_bbob(
     Args:
         weights: Installed names or files of learned GAs, or evosax-lga; all others are compared with the first.
         out: Folder of the results; what is there already is not computed again.
+        scheduler: Address of a Dask scheduler whose workers compute what is missing.
         protocol: Functions, dimensions, budgets and instances.
     """
     use_compilation_cache()
-    compare_on_bbob(protocol, list(resolve_all(weights, protocol.num_dims).values()), out, table_console())
+    found = list(resolve_all(weights, protocol.num_dims).values())
+    compare_on_bbob(protocol, found, out, table_console(), scheduler)
 
 
 def coco_main(args: list[str]) -> None:
@@ -64,6 +67,7 @@ def generalization_main(args: list[str]) -> None:
 def run_generalization(
     weights: str = DEFAULT_WEIGHTS,
     out: Path = Path("runs/bench/generalization"),
+    scheduler: str | None = None,
     grid: tyro.conf.OmitArgPrefixes[Grid] = GRID,
 ) -> None:
     """Compare a learned GA, untuned, with the best tuned baseline for many population sizes, dimensions and horizons.
@@ -71,10 +75,11 @@ def run_generalization(
     Args:
         weights: Installed name or file of the learned GA, or evosax-lga.
         out: Folder of the results; what is there already is not computed again.
+        scheduler: Address of a Dask scheduler whose workers compute what is missing.
         grid: Cells, settings of the baselines and instances.
     """
     use_compilation_cache()
     console = table_console()
-    report = compare_budgets(grid, weights, out, console)
+    report = compare_budgets(grid, weights, out, console, scheduler)
     ahead = sum(cell["minus_best_baseline"]["mean"] < 0 for cell in report["cells"])
     console.print(f"ahead of the best tuned baseline in {ahead} of {len(report['cells'])} cells; pictures in {out}/")

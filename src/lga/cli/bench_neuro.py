@@ -30,6 +30,7 @@ def run_neuro(
     full_episode_sum: bool = False,
     second_filter: int = 5,
     memory_gib: float = 2.0,
+    render: bool = False,
 ) -> None:
     """Evolve neural networks with several algorithms: learning curves, a table and a results file.
 
@@ -47,6 +48,7 @@ def run_neuro(
         full_episode_sum: Rewards count also after an episode has ended.
         second_filter: Width of the second convolution for 28 x 28 images; 3 is the paper's table, 5 its text.
         memory_gib: Budget of the members that are evaluated at once.
+        render: Also show the best network of all runs: at play as GIF or, for Brax, as its page; or ten mistakes.
     """
     scale = scale_of(task, preset)
     given = {
@@ -60,4 +62,4 @@ def run_neuro(
     scale = replace(scale, task=size, **{name: value for name, value in given.items() if value is not None})
     use_compilation_cache()
     folder = out or Path("runs/bench/neuro") / preset
-    compare_on_task(task, algorithms, scale, seeds, folder, table_console())
+    compare_on_task(task, algorithms, scale, seeds, folder, table_console(), render)

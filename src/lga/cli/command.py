@@ -12,6 +12,8 @@ from lga.core.checks import require
 MOST_OUTPUT = 65536
 """Bytes that are kept of what a program writes: its end, where the value is."""
 
+SHELL_SIGNS = ("|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1")
+
 
 class Variable(NamedTuple):
     name: str
@@ -29,13 +31,23 @@ def by_name(variables: list[Variable], x: Any) -> dict[str, int | float]:
 class Command:
     """Runs in a worker process, and in its process group: with the worker ends all that the program has started."""
 
-    def __init__(self, template: str, variables: list[Variable]):
-        self.words, self.variables = shlex.split(template), variables
+    def __init__(self, template: str, variables: list[Variable], shell: bool = False):
+        self.words, self.variables = ["/bin/sh", "-c", template] if shell else shlex.split(template), variables
         used = {field for word in self.words for _, field, _, _ in string.Formatter().parse(word) if field is not None}
         known = {variable.name for variable in variables}
         require(
             used <= known,
             f"command uses {sorted(used - known)}, but the variables are: {', '.join(sorted(known))}.",
+        )
+        require(
+            bool(used) or not known,
+            f"command is {template!r}, but uses none of the variables: write {{NAME}} where one belongs.",
+        )
+        signs = [word for word in self.words if word in SHELL_SIGNS and not shell]
+        require(
+            not signs,
+            f"command is {template!r}, which is started without a shell, but {signs[0] if signs else ''!r} is for one: "
+            "give --shell, or put it into a script.",
         )
         # A checkpoint knows the objective by its name.
         self.__qualname__ = template

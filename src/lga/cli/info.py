@@ -1,14 +1,12 @@
 """`lga info`: what is installed and what it runs on."""
 
-import platform
-from importlib.metadata import version
-
 import jax
 import tyro
 from rich.console import Console
 from rich.table import Table
 
 from lga import native
+from lga.core.versions import versions
 
 
 def main(args: list[str]) -> None:
@@ -21,8 +19,7 @@ def info() -> None:
     compiled_for = f", compiled for {status.instruction_set}" if status.instruction_set else ""
     table = Table(show_header=False, box=None)
     table.add_row("kernel", f"{status.kernel}{compiled_for}: {status.reason}")
-    for package in ("lga", "jax", "jaxlib", "numpy"):
-        table.add_row(package, version(package))
-    table.add_row("python", platform.python_version())
+    for name, text in versions().items():
+        table.add_row(name, text)
     table.add_row("devices", ", ".join(map(str, jax.devices())))
     Console(soft_wrap=True).print(table)

@@ -19,6 +19,7 @@ from lga.core.checks import require
 from lga.core.files import require_writable, write_atomically
 from lga.optimize.minimize import minimize, run_search
 from lga.optimize.options import SearchOptions
+from lga.optimize.programs import DEFAULT_ALGORITHM
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,17 @@ class Arguments(SearchOptions):
     Args:
         command: Program to run, with {NAME} for each variable, as in "./simulate {x} {y}". It is started without a
             shell; the last number that it prints is the value. An exit status other than 0 is a failed evaluation.
+        shell: Give the command to a shell, for pipes and the like.
         python: The objective as MODULE:FUNCTION; modules of the current folder are found too.
         bounds: The variables. NAME= may be left out: the names are then x0, x1, …
         bounds_file: File with the variables.
         out: File for the result, instead of standard output.
+        report: File for a page that shows all of the search, such as run.html.
         workers: Evaluations that run at once.
     """
 
     command: str | None = None
+    shell: bool = False
     python: str | None = None
     bounds: tuple[str, ...] = ()
     bounds_file: Path | None = None
@@ -50,7 +54,14 @@ class Arguments(SearchOptions):
     log_scale: tyro.conf.Suppress[None] = None
     vectorized: tyro.conf.Suppress[bool] = False
     jit: tyro.conf.Suppress[bool] = False
+    seed: int | None = None
+    algorithm: str = DEFAULT_ALGORITHM
+    categories: tyro.conf.Suppress[None] = None
+    names: tyro.conf.Suppress[None] = None
+    constraints: tyro.conf.Suppress[None] = None
+    keep_evaluations: tyro.conf.Suppress[bool] = True
     out: Path | None = None
+    report: Path | None = None
 
 
 # All other options are explained once, where Python users find them; of two explanations the last one is shown.
@@ -67,6 +78,7 @@ def main(args: list[str]) -> None:
 
 
 def run_minimize(given: Arguments) -> None:
+    """What is wrong is said before anything is evaluated; if nothing succeeded, the exit status is 1."""
     require((given.command is None) != (given.python is None), "either command or python must be given, and not both.")
     logging.basicConfig(format="lga: %(message)s", level=logging.WARNING)
     variables = parse_variables(given.bounds, given.bounds_file)
@@ -77,20 +89,27 @@ def run_minimize(given: Arguments) -> None:
         integrality=[variable.integer for variable in variables],
         log_scale=[variable.log for variable in variables],
     )
-    if given.out is not None:
-        require_writable(given.out)
+    for file in (given.out, given.report):
+        if file is not None:
+            require_writable(file)
     fun: Callable[[Any], Any]
     if given.command is not None:
-        fun = Command(given.command, variables)
+        fun = Command(given.command, variables, given.shell)
         # A limit that is never reached: only what runs in a process of its own can be ended at any moment.
         options = replace(options, timeout=math.inf if given.timeout is None else given.timeout)
     else:
         fun = find_function(str(given.python))
-    report = as_json(run_search(fun, options), variables)
+    result = run_search(fun, options)
+    if given.report is not None:
+        result.report(given.report)
+    report = as_json(result, variables)
     if given.out is None:
         print(report)
     else:
         write_atomically(given.out, f"{report}\n".encode())
+    if result.x is None:
+        print(f"lga: {result.message}", file=sys.stderr)
+        sys.exit(1)
 
 
 def as_json(result: Any, variables: list[Variable]) -> str:
@@ -105,6 +124,10 @@ def as_json(result: Any, variables: list[Variable]) -> str:
 def find_function(name: str) -> Callable[[Any], Any]:
     module, _, function = name.partition(":")
     require(bool(module and function), f"python is {name!r}, but must be MODULE:FUNCTION.")
+    require(
+        not module.endswith(".py"),
+        f"python is {name!r}, but must be MODULE:FUNCTION: a module has no .py, as in {Path(module).stem}:{function}.",
+    )
     if "" not in sys.path:
         sys.path.insert(0, os.getcwd())
     found: Any = importlib.import_module(module)

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from lga.analysis import figures
 from lga.cli.screen import table_console
+from lga.meta.families import FAMILIES
 from lga.tasks import registry
 
 
@@ -19,7 +20,13 @@ def show_main(args: list[str]) -> None:
 
 
 def list_tasks() -> None:
-    """All benchmark functions and neuroevolution tasks: name, number, group, and whether they are trained on."""
+    """Families that can be trained on, then all benchmark functions and neuroevolution tasks: name, number, group, and
+    whether they are trained on."""
+    families = Table("family", "what it is", title="lga train --tasks FAMILY")
+    for name, build in FAMILIES.items():
+        families.add_row(name, str(build.__doc__))
+    families.add_row("FILE.py:NAME", "Your own: see lga.family.")
+    table_console().print(families)
     table = Table(*registry.Row._fields)
     for row in registry.rows():
         table.add_row(row.name, row.benchmark, str(row.number), row.group, ", ".join(row.families), row.split)

@@ -11,13 +11,17 @@ import tyro
 from rich.console import Console
 
 from lga.analysis import figures
+from lga.bench.own_tasks import OWN_TASKS, outcome_table
+from lga.bench.own_tasks import train as train_own
 from lga.cli.devices import use_cores
 from lga.core.checks import require
 from lga.core.compile_cache import use_compilation_cache
 from lga.meta.config import PRESETS, MetaConfig
 from lga.meta.live import LiveReport
+from lga.meta.report import PAGE, write_training_page
 from lga.meta.run_directory import BEST, CURVES, read_metrics, saved_config
 from lga.meta.train import train
+from lga.meta.validate import baseline_scores, validation_protocol
 from lga.weights import load_theta
 
 
@@ -31,8 +35,15 @@ class Train:
     """Directory of the run; it must not hold one already."""
     resume: Path | None = None
     """Continue the run in this directory, with its settings."""
+    budget: int | None = None
+    """Train for one kind of task (--tasks FILE.py:NAME, or a built-in family) and this many evaluations of a search,
+    starting from the shipped weights; the outcome is tested on tasks that training did not see."""
+    num_dims: int | None = None
+    """With a budget: the number of variables, for built-in families. Yours has its own."""
     tensorboard: bool = False
     """Also write the metrics for TensorBoard, into the run directory."""
+    compare: bool = True
+    """Score a hand-designed GA and the shipped weights on the functions of validation too, for the report."""
     memory_gib: float = 8.0
     """Memory for the searches that run at once on a device."""
     devices: int | None = None
@@ -57,6 +68,9 @@ def main(args: list[str]) -> None:
     directory = options.resume or options.out
     console = Console(quiet=jax.process_index() != 0)
     console.print(f"run directory: {directory}")
+    if options.budget is not None:
+        train_for_tasks(options, directory, console)
+        return
     with LiveReport(options.config.meta_generations, console) as live:
         train(
             options.config,
@@ -68,14 +82,42 @@ def main(args: list[str]) -> None:
     if jax.process_index() == 0:
         draw_curves(directory)
         _, provenance = load_theta(directory / BEST)
+        scores = {}
+        if options.compare and options.config.tasks == "bbob":
+            console.print("comparing with a hand-designed GA and with the shipped weights")
+            own = {"this run": provenance["validation"]["per_function"]}
+            scores = own | baseline_scores(validation_protocol(options.config))
+        console.print(f"report: {write_training_page(directory, scores)}")
         console.print(
             f"best weights: {directory / BEST}, from meta-generation {provenance['meta_generation']} "
             f"with validation score {provenance['validation']['score']:.3f} (mean log10 gap)"
         )
 
 
+def train_for_tasks(options: Train, directory: Path, console: Console) -> None:
+    """For one family: what suits it, training, and the test."""
+    console.print("looking where optima lie, and which population suits")
+    with LiveReport(options.config.meta_generations, console) as live:
+        trained = train_own(
+            tasks=options.config.tasks,
+            budget=options.budget,
+            dims=options.num_dims,
+            directory=directory,
+            settings=options.config,
+            resume=options.resume is not None,
+            memory_gib=options.memory_gib,
+            report=reporter(directory, live, options.tensorboard),
+        )
+    console.print(outcome_table(trained.report))
+    console.print(f"verdict: {trained.report['verdict']}", style="bold")
+    console.print(f"report: {directory / PAGE}")
+    console.print(f"use it: lga.Trained.load({str(directory)!r}).minimize(fun)")
+
+
 def defaults(args: list[str]) -> Train:
     """The settings that the given arguments override: those of the named preset, or of the run to resume."""
+    if named(args, "--budget"):
+        return Train(config=OWN_TASKS)
     if resume := named(args, "--resume"):
         return Train(resume=Path(resume), config=saved_config(Path(resume)))
     preset = named(args, "--preset") or Train.preset

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-HALF_SIDE = 5.0
+from lga.core.variables import HALF_SIDE
 
 
 def to_unit(coordinates: Float[Array, "*n d"]) -> Float[Array, "*n d"]:

@@ -76,8 +76,8 @@ class MetaConfig:
     """Whether a search knows the fitness of its initial solutions; in the paper's code it does not."""
 
     tasks: str = "bbob"
-    """What candidates are tried on: bbob, or tuning: functions in a box that look like the tuning of a model, which
-    need scales."""
+    """What candidates are tried on: bbob; tuning, functions in a box that look like the tuning of a model; curves, the
+    weights of small networks; or FILE.py:NAME, a family of your own. All but bbob need scales."""
     family: tuple[str, ...] = ("large",)
     """A family of BBOB functions (small, medium, large, all), or names of functions."""
     dims: tuple[int, int] = (2, 10)
@@ -162,7 +162,7 @@ OBJECTIVES = ("minN-finalT", "minN-minT", "meanN-minT", "meanN-finalT", "anytime
 NORMALIZATIONS = ("z_score", "log_z_score", "log", "soft", "rank")
 AGGREGATIONS = ("median", "mean")
 OPTIMIZERS = ("open_es", "snes", "pgpe", "sep_cma_es", "cma_es", "ga")
-TASKS = ("bbob", "tuning")
+TASKS = ("bbob", "tuning", "curves")
 SEARCH_SPACES = ("weights", "folded", "compact")
 SIGMA0_LAWS = ("uniform", "log")
 STRATEGY_START = "strategy"
@@ -195,7 +195,10 @@ def check(config: MetaConfig) -> None:
     require_known("aggregation", config.aggregation, AGGREGATIONS)
     require_known("optimizer", config.optimizer, OPTIMIZERS)
     require_known("search_space", config.search_space, SEARCH_SPACES)
-    require_known("tasks", config.tasks, TASKS)
+    require(
+        config.tasks in TASKS or ":" in config.tasks,
+        f"tasks is {config.tasks!r}, but must be one of {', '.join(TASKS)}, or FILE.py:NAME of a family of your own.",
+    )
     require(config.tasks == "bbob" or bool(config.scales), f"tasks is {config.tasks}, which needs scales.")
     require(config.meta_population >= 4, f"meta_population is {config.meta_population}, but must be at least 4.")
     require(

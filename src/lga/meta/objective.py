@@ -14,10 +14,11 @@ from lga.core.interfaces import Algorithm
 from lga.core.random import fold_in, split
 from lga.core.tree import tree_dataclass
 from lga.meta.config import MetaConfig
-from lga.meta.families import Family, family_of
+from lga.meta.families import family_of
 from lga.meta.search_space import search_space
 from lga.operators.features import z_score
 from lga.tasks import bbob
+from lga.tasks.family import Family
 from lga.trials import uniform_start
 
 
@@ -30,12 +31,17 @@ class Trial:
     key_data: UInt32[Array, "*batch k"]
 
 
-def sample_trials(key: Key[Array, ""], config: MetaConfig, num_dims: int | None = None) -> Trial:
-    """`num_tasks` trials, stacked; of exactly `num_dims` dimensions, or of as many as the settings say."""
+def sample_trials(
+    key: Key[Array, ""], config: MetaConfig, num_dims: int | None = None, family: Family | None = None
+) -> Trial:
+    """`num_tasks` trials, stacked; of exactly `num_dims` dimensions, or of as many as the settings say.
+
+    The family is that of the settings, unless it is given.
+    """
     key_task, key_sigma, key_search = jax.random.split(key, 3)
     dims = config.dims if num_dims is None else (num_dims, num_dims)
     # Mapped: a vmapped switch over the functions takes three times as long to compile.
-    draw = family_of(config).draw
+    draw = (family or family_of(config)).draw
     task = jax.lax.map(lambda k: draw(k, dims), jax.random.split(key_task, config.num_tasks))
     low, high = config.sigma0
     share = jax.random.uniform(key_sigma, (config.num_tasks,))
@@ -45,7 +51,7 @@ def sample_trials(key: Key[Array, ""], config: MetaConfig, num_dims: int | None 
 
 
 def candidate_verdicts(
-    config: MetaConfig, num_children: int
+    config: MetaConfig, num_children: int, own: Family | None = None
 ) -> Callable[[Float[Array, "c w"], Trial, Int[Array, ""]], Float[Array, " c"]]:
     """The function from flat vectors of several candidates, one trial and a horizon to one verdict per candidate.
 
@@ -53,7 +59,7 @@ def candidate_verdicts(
     other random numbers are drawn once, because `vmap` runs over the vectors alone.
     """
     space = search_space(config)
-    family, judge = family_of(config), JUDGES[config.objective]
+    family, judge = own or family_of(config), JUDGES[config.objective]
 
     def verdicts(
         vectors: Float[Array, "c w"], trial: Trial, num_generations: Int[Array, ""] | int
@@ -69,11 +75,10 @@ def candidate_verdicts(
 
 def searched(
     family: Family, trial: Trial, algorithm: Algorithm, judge: "Judge", num_generations: Int[Array, ""] | int
-) -> Float[Array, ""]:
+) -> Float[Array, "*verdict"]:
     """The verdict on one search. What does not depend on the algorithm is computed once for all that are `vmap`ped."""
     key_start, key_first, key_search = jax.random.split(jax.random.wrap_key_data(trial.key_data), 3)
-    num_initial = family.num_initial or algorithm.num_children
-    start = uniform_start(key_start, num_initial, family.num_coordinates(trial.task))
+    start = first_solutions(key_start, family, trial.task, algorithm.num_children)
     fitness = family.observe(key_first, trial.task, start)[1] if family.evaluate_start else None
 
     def observe(key: Key[Array, ""], solutions: Float[Array, "n d"]):
@@ -91,13 +96,18 @@ def searched(
     return judge.verdict(judged)
 
 
+def first_solutions(key: Key[Array, ""], family: Family, task: Any, num_children: int) -> Float[Array, "n d"]:
+    count, num_dims = family.num_initial or num_children, family.num_coordinates(task)
+    return uniform_start(key, count, num_dims) if family.start is None else family.start(key, count, num_dims)
+
+
 class Judge(NamedTuple):
     """What is kept of a search while it runs, and the gap that it is judged by."""
 
     init: Callable[[], Any]
     see: Callable[[Any, Any, Any, Float[Array, " n"]], Any]
     """(judged, t, num_generations, gaps of the children) -> judged"""
-    verdict: Callable[[Any], Float[Array, ""]]
+    verdict: Callable[[Any], Float[Array, "*verdict"]]
 
 
 def one_number(over_children: Callable[..., Any], final_only: bool) -> Judge:

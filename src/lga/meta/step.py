@@ -14,6 +14,7 @@ from lga.meta.config import MetaConfig, Scale
 from lga.meta.objective import Trial, candidate_verdicts, meta_fitness, sample_trials
 from lga.meta.optimizers import MetaOptimizer
 from lga.tasks import bbob
+from lga.tasks.family import Family
 
 # Candidates that are worked on at once: enough to fill the vector lanes, few enough to stay in the cache.
 LARGEST_CHUNK = 64
@@ -54,10 +55,10 @@ def member_mesh(config: MetaConfig, chunk: int) -> Mesh:
 
 
 def population_verdicts(
-    config: MetaConfig, mesh: Mesh, chunk: int, num_children: int
+    config: MetaConfig, mesh: Mesh, chunk: int, num_children: int, family: Family | None = None
 ) -> Callable[[Float[Array, "m w"], Trial, Int[Array, ""]], Float[Array, "m j"]]:
     """Verdicts on all candidates from all trials."""
-    verdicts = candidate_verdicts(config, num_children)
+    verdicts = candidate_verdicts(config, num_children, family)
 
     def local_verdicts(weights: Float[Array, "k w"], trials: Trial, num_generations: Int[Array, ""]):
         chunks = weights.reshape(-1, chunk, weights.shape[1])
@@ -79,7 +80,7 @@ def as_saved(state: Any) -> Any:
 
 
 def meta_step(
-    config: MetaConfig, optimizer: MetaOptimizer, mesh: Mesh, chunk: int
+    config: MetaConfig, optimizer: MetaOptimizer, mesh: Mesh, chunk: int, family: Family | None = None
 ) -> Callable[[Any, int, Sequence[Scale]], tuple[Any, dict[str, Float[Array, ""]]]]:
     """The function (state, meta_generation, scales) -> (state, figures).
 
@@ -97,11 +98,11 @@ def meta_step(
 
     @partial(jax.jit, static_argnums=(1, 2))
     def draw(key: Key[Array, ""], position: int, num_dims: int | None) -> Trial:
-        return sample_trials(jax.random.fold_in(key, position), config, num_dims)
+        return sample_trials(jax.random.fold_in(key, position), config, num_dims, family)
 
     @partial(jax.jit, static_argnums=0, out_shardings=NamedSharding(mesh, PartitionSpec()))
     def try_out(num_children: int, candidates, trials: Trial, num_generations) -> Float[Array, "m j"]:
-        return population_verdicts(config, mesh, chunk, num_children)(candidates, trials, num_generations)
+        return population_verdicts(config, mesh, chunk, num_children, family)(candidates, trials, num_generations)
 
     @jax.jit
     def after(key: Key[Array, ""], state: Any, candidates, verdicts):

@@ -12,14 +12,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from lga.meta.config import MetaConfig, Scale, parse_scale
+from lga.meta.families import family_of
 from lga.meta.neuro_validation import neuro_validator
 from lga.meta.optimizers import meta_optimizer
 from lga.meta.run_directory import BEST, FINAL, RunDirectory, load_checkpoint
 from lga.meta.search_space import search_space
+from lga.meta.speed_validation import SpeedValidation, speed_validator
 from lga.meta.step import as_saved, candidates_at_once, member_mesh, meta_step
 from lga.meta.tuning_validation import TuningValidation, tuning_validator
-from lga.meta.validate import ValidationProtocol, validator
+from lga.meta.validate import validation_protocol, validator
 from lga.operators.theta import Theta
+from lga.tasks.family import Family
 from lga.weights import load_theta, save_theta
 
 SECONDS_BETWEEN_CHECKPOINTS = float(os.environ.get("LGA_CHECKPOINT_SECONDS", "20"))
@@ -32,37 +35,29 @@ def train(
     resume: bool = False,
     memory_gib: float = 8.0,
     report: Callable[[dict[str, Any]], None] = lambda entry: None,
+    family: Family | None = None,
 ) -> Theta:
     """Runs or continues a training run and returns its best weights, by validation.
+
+    The tasks are those that the settings name, unless a family is given.
 
     `report` is called after each meta-generation with what is also written to the metrics. Over several processes each
     runs this function on its share of the candidates; the first one validates and writes.
     """
     writer = RunDirectory(directory, config, resume) if jax.process_index() == 0 else None
     try:
-        return _train(config, directory, writer, memory_gib, report)
+        return _train(config, directory, writer, memory_gib, report, family)
     finally:
         if writer:
             writer.close()
 
 
-def _train(config, directory, writer, memory_gib, report) -> Theta:
+def _train(config, directory, writer, memory_gib, report, family) -> Theta:
     space = search_space(config)
     optimizer = meta_optimizer(config, space.start.size)
     chunk = candidates_at_once(config, memory_gib)
-    step = meta_step(config, optimizer, member_mesh(config, chunk), chunk)
-    validation_scales = tuple(map(parse_scale, config.validation_scales))
-    if config.tasks == "tuning":
-        protocol = TuningValidation(validation_scales, sigma0=config.validation_sigma0)
-        validate = tuning_validator(protocol, config)
-    else:
-        protocol = ValidationProtocol(
-            config.validation_functions or config.functions,
-            validation_scales,
-            sigma0=config.validation_sigma0,
-            evaluate_start=config.evaluate_start,
-        )
-        validate = validator(protocol, config.elite_ratio, config.balanced)
+    step = meta_step(config, optimizer, member_mesh(config, chunk), chunk, family)
+    protocol, validate = validation_of(config, family)
     validate_neuro = neuro_validator(config.validation_tasks, config.elite_ratio)
     fresh = as_saved(optimizer.init(jax.random.key(config.seed), space.start))
     done, state, best = load_checkpoint(directory, fresh, config)
@@ -109,6 +104,19 @@ def _train(config, directory, writer, memory_gib, report) -> Theta:
             last_save = time.monotonic()
         report(entry)
     return load_theta(directory / BEST)[0] if writer else weights(state)
+
+
+def validation_of(config: MetaConfig, family: Family | None) -> tuple[Any, Callable[[Theta], dict[str, Any]]]:
+    """What a run is validated by, and how."""
+    scales = tuple(map(parse_scale, config.validation_scales))
+    if config.tasks == "bbob":
+        protocol = validation_protocol(config)
+        return protocol, validator(protocol, config.elite_ratio, config.balanced)
+    if config.tasks == "tuning":
+        protocol = TuningValidation(scales, sigma0=config.validation_sigma0)
+        return protocol, tuning_validator(protocol, config)
+    protocol = SpeedValidation(scales, sigma0=config.validation_sigma0)
+    return protocol, speed_validator(protocol, config, family or family_of(config))
 
 
 def drawn_scales(config: MetaConfig) -> Iterator[list[Scale]]:

@@ -216,3 +216,13 @@ def survive(
         best_solution,
         best_fitness,
     )
+
+
+@refuses_other_shapes
+def convolve(
+    images: Float[Array, "b h w c"], filters: Float[Array, "k k c f"], bias: Float[Array, " f"], *, pooled: bool
+) -> Float[Array, "b h2 w2 f"]:
+    """Filters of odd width over images with a border of zeros; the largest of every 2 x 2 pixels if `pooled`."""
+    num_images, *sides, _ = images.shape
+    result = floats(num_images, *(side // 2 if pooled else side for side in sides), bias.shape[0])
+    return call("lga_convolve", result)(images, filters, bias, pooled=pooled)

@@ -257,6 +257,24 @@ ffi::Error survive(ffi::ThreadPool pool, S32 survivor_index, F32 child_solutions
   return ffi::Error::Success();
 }
 
+ffi::Error convolve(ffi::ThreadPool pool, F32 images, F32 filters, F32 bias, bool pooled, ffi::Result<F32> convolved) {
+  Convolve call;
+  Operands operands("convolve", *convolved, 4, call.batch);
+  const int64_t b = call.num_images = length(images, 4), h = call.height = length(images, 3);
+  const int64_t w = call.width = length(images, 2), c = call.num_channels = length(images, 1);
+  const int64_t k = call.filter_width = length(filters, 4), f = call.num_filters = length(filters, 1);
+  const int64_t parts = pooled ? 2 : 1;
+  call.pooled = pooled;
+  call.images = operands.input("images", images, {b, h, w, c});
+  call.filters = operands.input("filters", filters, {k, k, c, f});
+  call.bias = operands.input("bias", bias, {f});
+  call.convolved = operands.output("convolved", convolved, {b, h / parts, w / parts, f});
+  if (k % 2 == 0) operands.refuse("filters have an even width.");
+  if (operands.error.failure()) return operands.error;
+  run(call, chosen_kernels().convolve, pool);
+  return ffi::Error::Success();
+}
+
 XLA_FFI_DEFINE_HANDLER_SYMBOL(lga_split, split,
                               ffi::Ffi::Bind()
                                   .Arg<U32>()  // key
@@ -373,5 +391,14 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(lga_survive, survive,
                                   .Ret<F32>()  // best_solution
                                   .Ret<F32>()  // best_fitness
                                   .Ret<S32>());
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(lga_convolve, convolve,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<F32>()  // images
+                                  .Arg<F32>()  // filters
+                                  .Arg<F32>()  // bias
+                                  .Attr<bool>("pooled")
+                                  .Ret<F32>());
 
 }  // namespace lga

@@ -6,6 +6,7 @@
 #include "kernels.h"
 
 #include "blend.h"
+#include "convolution.h"
 #include "mutation.h"
 #include "readout.h"
 #include "selection.h"
@@ -15,7 +16,7 @@
 namespace lga {
 namespace LGA_INSTRUCTION_SET {
 
-extern const Kernels kKernels{split, uniform, select, sample, blend, rate, mutate, bend, adapt, survive};
+extern const Kernels kKernels{split, uniform, select, sample, blend, rate, mutate, bend, adapt, survive, convolve};
 
 }  // namespace LGA_INSTRUCTION_SET
 }  // namespace lga

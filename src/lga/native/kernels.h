@@ -160,6 +160,22 @@ struct Survive {
   int64_t cost_of_unit() const { return num_dims; }
 };
 
+// Filters of odd width over images with a border of zeros, and the largest of every 2 x 2 pixels where wanted.
+struct Convolve {
+  Batch batch;
+  int64_t num_images, height, width, num_channels, filter_width, num_filters;
+  bool pooled;
+  Operand<const float> images;   // [B, H, W, C]
+  Operand<const float> filters;  // [K, K, C, F]
+  Operand<const float> bias;     // [F]
+  Operand<float> convolved;      // [B, H, W, F], or half as high and wide
+
+  int64_t units_per_run() const { return num_images; }
+  int64_t cost_of_unit() const {
+    return height * width * filter_width * filter_width * num_channels * blocks(num_filters, 16);
+  }
+};
+
 struct Kernels {
   // The keys number `from`, `from` + 1, ... that a key splits into, two words each.
   void (*split)(const uint32_t* key, int64_t from, int64_t count, uint32_t* keys);
@@ -173,6 +189,7 @@ struct Kernels {
   void (*bend)(const Bend&, int64_t begin, int64_t end);
   void (*adapt)(const Adapt&, int64_t begin, int64_t end);
   void (*survive)(const Survive&, int64_t begin, int64_t end);
+  void (*convolve)(const Convolve&, int64_t begin, int64_t end);
 };
 
 }  // namespace lga

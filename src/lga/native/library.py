@@ -13,6 +13,7 @@ from lga.native.sources import FOLDER, SOURCES, source_digest
 
 LIBRARY = FOLDER / "kernels.so"
 HANDLERS = ("split", "fold_in", "uniform", "select", "sample", "blend", "rate", "mutate", "bend", "adapt", "survive")
+HANDLERS += ("convolve",)
 VARIABLE = "LGA_KERNEL"
 CHOICES = ("auto", "native", "jax")
 REMEDY = "install a C++ compiler and run `pip install` again"

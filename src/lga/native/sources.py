@@ -9,7 +9,7 @@ KERNELS = "kernels.cc"
 # What stands between it and XLA.
 HANDLERS = ("instruction_sets.cc", "handlers.cc")
 ARITHMETIC_HEADERS = ("vector.h", "threefry.h", "scratch.h", "products.h", "operator_features.h", "attention.h")
-ARITHMETIC_HEADERS += ("selection.h", "readout.h", "blend.h", "mutation.h", "shape.h", "survival.h")
+ARITHMETIC_HEADERS += ("selection.h", "readout.h", "blend.h", "mutation.h", "shape.h", "survival.h", "convolution.h")
 HANDLER_HEADERS = ("instruction_sets.h", "shared_work.h", "operands.h")
 SOURCES = ("kernels.h", *ARITHMETIC_HEADERS, KERNELS, *HANDLER_HEADERS, *HANDLERS)
 

@@ -14,10 +14,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from lga.core.checks import require
+from lga.core.variables import HALF_SIDE, START_DEVIATION, inner, inner_bounds
 
-HALF_SIDE = 5.0
-START_DEVIATION = 2.5
-"""Deviation of a first population around `x0`, in coordinates."""
 LARGEST_COORDINATE = 1e30
 """Where a variable has no bound, its coordinate still has one, so that it stays within its precision."""
 PRECISION = np.float64
@@ -40,9 +38,13 @@ class Space:
     unit: Float[np.ndarray, " d"]
     edge_low: Float[np.ndarray, " d"]
     edge_high: Float[np.ndarray, " d"]
+    category: Bool[np.ndarray, " d"]
+    """Whole numbers that stand for things in no order."""
     uniform: Bool[np.ndarray, " d"]
     """Variables whose first values are drawn from the whole box, and not around x0."""
-    x0: Float[np.ndarray, " d"] | None
+    x0: Float[np.ndarray, "k d"] | None
+    """Points to start from; the first is the centre where sigma0 was given."""
+    names: tuple[str, ...]
 
     @property
     def num_dims(self) -> int:
@@ -76,9 +78,14 @@ class Space:
         return within_floats(start + np.where(z < low, back, -back))
 
     def first_population(self, generator: np.random.Generator, size: int) -> Float[np.ndarray, "n d"]:
-        """Coordinates of a first population: uniform in the box, or normal around x0 where sigma0 was given."""
+        """Coordinates of a first population: spread over the box, or normal around x0 where sigma0 was given.
+
+        Along each variable there is one in each of as many equal parts (a Latin hypercube): what is drawn independently
+        leaves gaps, which small populations can ill afford.
+        """
         shape = (size, self.num_dims)
-        share = generator.uniform(size=shape)
+        part = np.argsort(generator.uniform(size=shape), axis=0)
+        share = (part + generator.uniform(size=shape)) / size
         low, high = np.where(self.uniform, self.edge_low, 0.0), np.where(self.uniform, self.edge_high, 0.0)
         around = START_DEVIATION * generator.normal(size=shape)
         return self.reflect(np.where(self.uniform, low + share * (high - low), around))
@@ -94,16 +101,25 @@ def within_floats(coordinates: Any) -> Float[np.ndarray, "*n"]:
 
 
 def make_space(
-    bounds: Any = None, x0: Any = None, sigma0: Any = None, integrality: Any = None, log_scale: Any = None
+    bounds: Any = None,
+    x0: Any = None,
+    sigma0: Any = None,
+    integrality: Any = None,
+    log_scale: Any = None,
+    categories: Any = None,
+    names: Any = None,
 ) -> Space:
     """Checks what people give and makes the map of it."""
     require(
         bounds is not None or (x0 is not None and sigma0 is not None),
         "neither bounds nor x0 and sigma0 are given, but the search must know where to start.",
     )
-    start = None if x0 is None else np.atleast_1d(np.asarray(x0, float)).copy()
-    require(start is None or start.ndim == 1, f"x0 is {x0}, but must be one point.")
-    low, high = parse_bounds(bounds, None if start is None else start.shape[0])
+    start = None if x0 is None else points("x0", x0)
+    require(
+        sigma0 is None or start is not None,
+        f"sigma0 is {sigma0}, but there is no x0 that it could be the deviation around.",
+    )
+    low, high = parse_bounds(bounds, None if start is None else start.shape[1])
     num_dims = low.shape[0]
     integer, log = flags("integrality", integrality, num_dims), flags("log_scale", log_scale, num_dims)
     require(bool(np.all(low[log] > 0.0)), "log_scale needs a lower bound of more than 0 for each log-scaled variable.")
@@ -111,16 +127,18 @@ def make_space(
     low, high = np.where(integer, np.ceil(low), low) + 0.0, np.where(integer, np.floor(high), high) + 0.0
     require(bool(np.all(low <= high)), "bounds must leave each integer variable at least one whole number.")
     if start is not None:
-        require(start.shape == low.shape, f"x0 has {start.shape[0]} values, but there are {num_dims} variables.")
-        inside = np.isfinite(start) & (start >= low) & (start <= high)
+        require(start.shape[1] == num_dims, f"x0 has {start.shape[1]} values, but there are {num_dims} variables.")
+        inside = np.all(np.isfinite(start) & (start >= low) & (start <= high), axis=0)
         require(
             bool(np.all(inside)), f"x0 must lie inside of the bounds, but variable {int(np.argmin(inside))} does not."
         )
         start = np.where(integer, np.rint(start), start)
-    return scaled(low, high, integer, log, start, deviations(sigma0, num_dims))
+    own_names = tuple(f"x{place}" for place in range(num_dims)) if names is None else tuple(names)
+    category = flags("categories", categories, num_dims)
+    return scaled(low, high, integer, log, start, deviations(sigma0, num_dims), category, own_names)
 
 
-def scaled(low, high, integer, log, start, sigma) -> Space:
+def scaled(low, high, integer, log, start, sigma, category, names) -> Space:
     """The map for checked arguments; `sigma` is NaN where it was not given."""
     biggest = np.finfo(float).max
     boxed = np.isfinite(low) & np.isfinite(high)
@@ -129,14 +147,11 @@ def scaled(low, high, integer, log, start, sigma) -> Space:
         bool(np.all(boxed | (given & (start is not None)))),
         "x0 and sigma0 must be given for each variable without two finite bounds.",
     )
-    # Half a step more at both ends, so that the outermost whole numbers are as likely as the others.
-    margin = np.where(integer, 0.5, 0.0)
-    inner_low = inner(np.where(log, np.maximum(low - margin, 0.5 * low), low - margin), log)
-    inner_high = inner(high + margin, log)
+    inner_low, inner_high = inner_bounds(low, high, integer, log)
     both_low, both_high = np.where(boxed, inner_low, 0.0), np.where(boxed, inner_high, 0.0)
     # Halves first: the difference of two large floats would overflow.
     middle, half = 0.5 * both_low + 0.5 * both_high, 0.5 * both_high - 0.5 * both_low
-    centre = middle if start is None else np.where(given, inner(start, log), middle)
+    centre = middle if start is None else np.where(given, inner(start[0], log), middle)
     unit = np.where(given, np.where(given, sigma, 1.0) / START_DEVIATION, half / HALF_SIDE)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         edges = [
@@ -153,14 +168,21 @@ def scaled(low, high, integer, log, start, sigma) -> Space:
         unit=unit,
         edge_low=edge_low,
         edge_high=edge_high,
+        category=category,
         uniform=~given,
         x0=start,
+        names=names,
     )
 
 
-def inner(x: Float[np.ndarray, " d"], log: Bool[np.ndarray, " d"]) -> Float[np.ndarray, " d"]:
-    """The variable in the scale in which it is linear."""
-    return np.where(log, np.log10(np.where(log, x, 1.0)), x)
+def points(argument: str, given: Any) -> Float[np.ndarray, "k d"]:
+    """One point or several, of numbers."""
+    try:
+        rows = np.atleast_2d(np.asarray(given, float))
+    except (TypeError, ValueError):
+        raise ValueError(f"{argument} is {given!r}, but must be one point, or several, of numbers.") from None
+    require(rows.ndim == 2, f"{argument} is {given}, but must be one point, or several [k, d].")
+    return rows.copy()
 
 
 def parse_bounds(bounds: Any, num_dims: int | None) -> tuple[Float[np.ndarray, " d"], Float[np.ndarray, " d"]]:
@@ -171,13 +193,15 @@ def parse_bounds(bounds: Any, num_dims: int | None) -> tuple[Float[np.ndarray, "
         size = (num_dims or max(np.size(bounds.lb), np.size(bounds.ub)),)
         low, high = (np.broadcast_to(np.asarray(ends, float), size).copy() for ends in (bounds.lb, bounds.ub))
     else:
-        pairs = [tuple(pair) for pair in bounds]
-        require(
-            len(pairs) > 0 and all(len(pair) == 2 for pair in pairs),
-            "bounds must be a pair (low, high) for each of at least one variable.",
-        )
-        low = np.array([-np.inf if low is None else float(low) for low, _ in pairs])
-        high = np.array([np.inf if high is None else float(high) for _, high in pairs])
+        try:
+            pairs = [(one, two) for one, two in bounds]
+            low = np.array([-np.inf if low is None else float(low) for low, _ in pairs])
+            high = np.array([np.inf if high is None else float(high) for _, high in pairs])
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"bounds is {bounds!r}, but must be a pair (low, high) for each variable, as in [(-5, 5), (0, 1)]."
+            ) from None
+        require(len(pairs) > 0, "bounds has no pair (low, high), but there must be at least one variable.")
     for position, (least, most) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
         require(
             least <= most and least < np.inf and most > -np.inf,
@@ -191,6 +215,10 @@ def flags(argument: str, value: Any, num_dims: int) -> Bool[np.ndarray, " d"]:
     if value is None:
         return np.zeros(num_dims, bool)
     given = np.asarray(value)
+    require(
+        given.dtype.kind in "biuf" and bool(np.all((given == 0) | (given == 1))),
+        f"{argument} is {value!r}, but must be True or False for each variable.",
+    )
     require(
         given.ndim == 0 or given.shape == (num_dims,),
         f"{argument} has shape {given.shape}, but must be one truth value, or one for each of {num_dims} variables.",

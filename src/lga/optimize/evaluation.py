@@ -21,7 +21,7 @@ import numpy as np
 from lga.optimize.interrupts import interrupts_deferred
 from lga.optimize.ledger import Ledger, Page, call_once
 from lga.optimize.objectives import compiled_objective
-from lga.optimize.options import Search
+from lga.optimize.options import ALL_PROCESSORS, Search
 from lga.optimize.parcel import HOW_TO_PASS, ObjectiveError, require_picklable
 from lga.optimize.processes import ProcessPool, Record
 from lga.optimize.worker import Outcome, call, failed, guarded, judge_all
@@ -50,9 +50,10 @@ def make_evaluator(fun: Objective, search: Search) -> Evaluator:
         return Vectorized(fun)
     if not isinstance(options.workers, int):
         return OnExecutor(fun, options.workers, options.timeout)
+    workers = (os.cpu_count() or 1) if options.workers == ALL_PROCESSORS else options.workers
     # Only a process can be stopped whatever it is doing.
-    in_process = options.workers == 1 and options.timeout is None
-    return InProcess(fun) if in_process else ProcessPool(fun, options.workers, options.timeout)
+    in_process = workers == 1 and options.timeout is None
+    return InProcess(fun) if in_process else ProcessPool(fun, workers, options.timeout)
 
 
 def is_over(deadline: float | None) -> bool:

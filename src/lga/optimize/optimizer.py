@@ -24,7 +24,15 @@ class Optimizer:
     or the rest is given up with `forget()`, the next `ask()` is the next generation. Values that are not finite failed.
 
     Either `bounds`, a pair (low, high) for each variable, or `x0` and `sigma0` say where to search: the first
-    population has the deviation `sigma0` around `x0`. A search that stagnates starts anew with a larger population.
+    population has the deviation `sigma0` around `x0`. A search that stagnates starts anew.
+
+    Examples:
+        >>> optimizer = Optimizer([(-5, 5), (-5, 5)], seed=0)
+        >>> for _ in range(60):
+        ...     points = optimizer.ask()
+        ...     optimizer.tell(points, (points**2).sum(axis=1))
+        >>> optimizer.best_value < 1e-6
+        True
     """
 
     search: Search
@@ -38,7 +46,7 @@ class Optimizer:
         sigma0: Any = None,
         popsize: int | None = None,
         seed: int | None = None,
-        algorithm: str = DEFAULT_ALGORITHM,
+        algorithm: Any = DEFAULT_ALGORITHM,
         weights: str | Path | Theta | None = None,
         direction: str = "minimize",
         integrality: Any = None,
@@ -71,6 +79,8 @@ class Optimizer:
             f"solutions has shape {rows.shape} and values {len(given)} entries, but there must be one value for each "
             f"solution of {num_dims} variables.",
         )
+        words = [value for value in given if isinstance(value, str | bytes)]
+        require(not words, f"values has {words[0] if words else ''!r}, but must be numbers; None and NaN have failed.")
         outcomes = [failed("missing") if value is None else judge(value) for value in given]
         places = positions_of(self.state.pending, rows)
         unasked = [number for number, place in enumerate(places) if place is None]

@@ -28,6 +28,8 @@ START_SECONDS = 120.0
 MOST_FAILED_STARTS = 3
 SECONDS_BETWEEN_ROLL_CALLS = 1.0
 SECONDS_TO_END = 1.0
+UNGUARDED = 65
+"""How a worker ends that was told to start workers while it imported the script."""
 SET_SIGNAL_OF_PARENTS_DEATH = 1
 """The operation PR_SET_PDEATHSIG of Linux."""
 Record = Callable[[int, Outcome], None]
@@ -87,6 +89,12 @@ def compute_in(is_double: bool) -> None:
         jax.config.update("jax_enable_x64", is_double)
 
 
+def end_if_imported() -> None:
+    """Quietly: hundreds of lines of two dozen tracebacks would hide the one sentence that the parent has to say."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        os._exit(UNGUARDED)
+
+
 class Worker:
     """A process and what it is doing: `task` is the position of the solution that it was given."""
 
@@ -102,6 +110,7 @@ class Worker:
         self.task: int | None = None
         self.has_begun = False
         self.since = time.monotonic()
+        self.status: int | None = None
 
     def give(self, task: int, solution: np.ndarray) -> None:
         self.task, self.has_begun, self.since = task, False, time.monotonic()
@@ -130,7 +139,12 @@ class Worker:
         is_alive = self.process.is_alive()
         return "it closed its pipe" if is_alive else f"its process ended with {self.process.exitcode}"
 
+    def process_status(self) -> int | None:
+        return self.status if self.status is not None else self.process.exitcode
+
     def kill(self) -> None:
+        # A process that is killed now has ended otherwise before, or not at all.
+        self.status = self.process.exitcode
         pid = self.process.pid
         if pid is not None and hasattr(os, "killpg"):
             with suppress(OSError):
@@ -145,6 +159,7 @@ class ProcessPool:
     """Evaluates solutions in worker processes. A worker that dies or takes too long is replaced."""
 
     def __init__(self, fun: Callable[[Any], Any], num_workers: int, timeout: float | None = None):
+        end_if_imported()
         self.parcel = pack(fun)
         self.num_workers, self.timeout = num_workers, timeout
         self.workers: list[Worker] = []
@@ -210,6 +225,8 @@ class ProcessPool:
     def lose(self, worker: Worker, record: Record, outcome: Outcome) -> None:
         self.dismiss(worker)
         if not worker.ready:
+            if worker.process_status() == UNGUARDED:
+                raise ObjectiveError(f"the script starts its search again when a worker imports it. {HOW_TO_PASS}")
             self.failed_starts += 1
             if self.failed_starts >= MOST_FAILED_STARTS:
                 raise ObjectiveError(f"worker processes end before they are ready. {HOW_TO_PASS}")

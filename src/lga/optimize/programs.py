@@ -4,17 +4,19 @@ Between generations a state is a tree of NumPy arrays: a state that was loaded f
 from one that was not, and meets the very same compiled program.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt32
 
 from lga.algorithms import presets
-from lga.algorithms.genetic import GeneticState
+from lga.algorithms.genetic import has_parents, with_fitness
 from lga.core.compile_cache import use_compilation_cache
 from lga.core.interfaces import Algorithm
 from lga.core.population import Children
@@ -27,8 +29,12 @@ LEARNED = ("lga", "learned_ga")
 ALGORITHMS = tuple(dict.fromkeys((DEFAULT_ALGORITHM, *presets.ALGORITHMS)))
 # First mutation rates, for boxes of side 10. Evolution strategies sample all of their population with it; weights know
 # what suits them.
-FIRST_RATE, FIRST_RATE_OF_STRATEGIES = 0.25, 2.5
-STRATEGIES = ("cma_es", "sep_cma_es")
+FIRST_RATE, FIRST_RATE_OF_STRATEGIES, FIRST_RATE_WITH_SHAPE = 0.25, 2.5, 0.5
+FIRST_RATES = {
+    "cma_es": FIRST_RATE_OF_STRATEGIES,
+    "sep_cma_es": FIRST_RATE_OF_STRATEGIES,
+    "ma_es": FIRST_RATE_WITH_SHAPE,
+}
 # Numbers in the largest matrix of a generation, up to which compilation is the greater part of the time.
 LARGEST_SMALL = 16384
 
@@ -47,15 +53,15 @@ class Programs(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def programs(algorithm: str, weights: Weights | None, num_children: int, num_dims: int) -> Programs:
+def programs(algorithm: str | Algorithm, weights: Weights | None, num_children: int, num_dims: int) -> Programs:
     """Compiled once in a process, however many searches ask for them.
 
     Weights are arguments of the compiled functions: other weights need no other program.
     """
     use_compilation_cache()
     theta = None if weights is None else jax.tree.map(np.asarray, weights.theta)
-    rate = FIRST_RATE_OF_STRATEGIES if algorithm in STRATEGIES else FIRST_RATE
-    rate = rate if weights is None else weights.sigma0
+    known_rate = FIRST_RATES.get(algorithm, FIRST_RATE) if isinstance(algorithm, str) else FIRST_RATE
+    rate = known_rate if weights is None else weights.sigma0
 
     def init(theta, key, coordinates: Float[Array, "n d"], fitness: Float[Array, " n"]):
         return build(algorithm, theta, num_children).init(as_key(key), coordinates, fitness, rate)
@@ -81,7 +87,7 @@ def programs(algorithm: str, weights: Weights | None, num_children: int, num_dim
     return Programs(*compiled, layout=layout)
 
 
-PURPOSES = ("start", "init", "ask", "tell")
+PURPOSES = ("start", "init", "ask", "tell", "whole")
 
 
 def key_words(seed: int, generation: int, purpose: str) -> UInt32[np.ndarray, "2"]:
@@ -96,33 +102,61 @@ def as_key(words):
 def host_program(function: Callable[..., Any], theta: Theta | None, small: bool) -> Callable[..., Any]:
     """The compiled function, from host arrays to host arrays.
 
-    Small programs are not worth the optimisation: to compile them takes longer than all of their runs.
+    Small programs are not worth the optimisation: to compile them takes longer than all of their runs. All arrays go in
+    and come out as one: to pass each by itself takes longer than to compute with them. Double precision holds every
+    number that they have.
     """
-    program = jax.jit(function, compiler_options={"xla_backend_optimization_level": 0} if small else None)
+    options: Any = {"xla_backend_optimization_level": 0} if small else None
+    known: dict[Any, tuple[Any, list[Any]]] = {}
+    on_device: list[Any] = []
+
+    def prepared(tree: Any, shapes: tuple) -> tuple[Any, list[Any]]:
+        results: list[Any] = []
+
+        def packed(theta, numbers):
+            found = function(theta, *jax.tree.unflatten(tree, parts(numbers, shapes)))
+            # Some algorithms have plain numbers in their states.
+            leaves, result_tree = jax.tree.flatten(jax.tree.map(jnp.asarray, found))
+            results[:] = [result_tree, tuple((leaf.shape, np.dtype(leaf.dtype)) for leaf in leaves)]
+            return jnp.concatenate([jnp.ravel(leaf).astype(PRECISION) for leaf in leaves])
+
+        return jax.jit(packed, compiler_options=options), results
 
     def call(*args):
+        leaves, tree = jax.tree.flatten(args)
+        arrays = [np.asarray(leaf) for leaf in leaves]
+        shapes = tuple((array.shape, array.dtype) for array in arrays)
+        if (tree, shapes) not in known:
+            known[tree, shapes] = prepared(tree, shapes)
+        program, results = known[tree, shapes]
         # The search is in double precision whatever the objective's: an ill-conditioned function needs the digits.
         with jax.enable_x64(True):
-            return jax.device_get(program(theta, *args))
+            if not on_device:
+                on_device.append(jax.device_put(theta))
+            found = np.asarray(
+                program(on_device[0], np.concatenate([array.ravel() for array in arrays], dtype=PRECISION))
+            )
+        return jax.tree.unflatten(results[0], parts(found, results[1]))
 
     return call
 
 
-def build(algorithm: str, theta: Theta | None, num_children: int) -> Algorithm:
+def parts(numbers: Any, shapes: tuple[tuple[tuple[int, ...], Any], ...]) -> list[Any]:
+    """The arrays that were put together."""
+    ends = np.cumsum([0, *(math.prod(shape) for shape, _ in shapes)]).tolist()
+    return [
+        numbers[begin:end].reshape(shape).astype(kind)
+        for begin, end, (shape, kind) in zip(ends[:-1], ends[1:], shapes, strict=True)
+    ]
+
+
+def build(algorithm: str | Algorithm, theta: Theta | None, num_children: int) -> Algorithm:
+    if isinstance(algorithm, Algorithm):
+        return algorithm
     if algorithm in LEARNED:
         assert theta is not None
         return presets.learned_ga(theta, num_children)
     return presets.ALGORITHMS[algorithm](num_children)
-
-
-def with_fitness(state: Any, parent_fitness: Float[Array, " e"], best_fitness: Float[Array, ""]) -> Any:
-    """The state with other values for its parents (if it has parents) and for the best so far."""
-    state = replace(state, progress=replace(state.progress, best_fitness=best_fitness))
-    return replace(state, parents=replace(state.parents, fitness=parent_fitness)) if has_parents(state) else state
-
-
-def has_parents(state: Any) -> bool:
-    return isinstance(state, GeneticState)
 
 
 def num_parents(state: Any) -> int:

@@ -35,6 +35,11 @@ class ProgressLine:
         end = "\n" if is_last or not self.live else ""
         self.write(f"\r\x1b[2K{line}{end}" if self.live else f"{line}{end}")
 
+    def say(self, what: str) -> None:
+        """Something that takes a while begins. Only where the line is renewed: elsewhere it would be one more."""
+        if self.live:
+            self.write(f"\r\x1b[2K{what} …")
+
     def write(self, text: str) -> None:
         """Nobody may be there to read it: that must not cost the search."""
         if self.stream is not None:

@@ -1,13 +1,18 @@
 """Tables that a search keeps: its course, and what it knows of noisy elites."""
 
+import math
+from typing import Any
+
 import jax
 import numpy as np
 from jaxtyping import Float, Int
 
 from lga.core.tree import tree_dataclass
 
-COLUMNS = ("evaluations", "best", "generation_best", "rate", "popsize")
+COLUMNS = ("evaluations", "best", "generation_best", "rate", "popsize", "restarts", "axis_ratio")
 MOST_ROWS = 4096
+LARGEST_DECOMPOSED = 40
+"""The most variables for which the axes of a matrix are looked at: beyond, that takes longer than a generation."""
 
 History = Float[np.ndarray, "_ columns"]
 
@@ -21,6 +26,23 @@ def with_row(history: History, generation: int, row: tuple[float | int, ...]) ->
         return history
     longer = np.concatenate([history, np.asarray([row], float)])
     return longer[::2] if len(longer) >= MOST_ROWS else longer
+
+
+def axis_ratio(memory: Any) -> float:
+    """The longest axis of the mutations over the shortest; NaN where there is no shape, or a large one."""
+    stretch = getattr(memory, "stretch", None)
+    if stretch is None or (stretch.ndim == 2 and len(stretch) > LARGEST_DECOMPOSED) or not np.isfinite(stretch).all():
+        return math.nan
+    lengths = np.abs(stretch) if stretch.ndim == 1 else np.linalg.svd(stretch, compute_uv=False)
+    return float(lengths.max() / max(lengths.min(), np.finfo(float).tiny))
+
+
+def with_all_columns(history: np.ndarray) -> np.ndarray:
+    """Files from before there were so many have none of the last ones. What else is wrong is found out elsewhere."""
+    if history.ndim != 2 or history.shape[1] >= len(COLUMNS):
+        return history
+    missing = np.full((len(history), len(COLUMNS) - history.shape[1]), math.nan)
+    return np.concatenate([history, missing], axis=1)
 
 
 def columns(history: History) -> dict[str, np.ndarray]:

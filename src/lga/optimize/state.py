@@ -12,13 +12,15 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from lga.core.checks import require
 from lga.core.tree import tree_dataclass
-from lga.core.tree_io import Leaves, TreeFileError, filled, leaf_name, load_leaves, save_tree, under
+from lga.core.tree_io import Leaves, TreeFileError, filled, leaf_name, load_leaves, named_leaves, save_tree, under
 from lga.operators.theta import config_of
 from lga.optimize.bounds import PRECISION
-from lga.optimize.options import Search, SearchOptions, make_search
+from lga.optimize.options import OWN_ALGORITHM, Search, SearchOptions, make_search
 from lga.optimize.programs import num_parents
-from lga.optimize.records import COLUMNS, Elites, History
+from lga.optimize.records import COLUMNS, Elites, History, with_all_columns
+from lga.optimize.whole import Seen
 from lga.optimize.worker import FAILURES
 from lga.weights.files import layout_of
 
@@ -104,6 +106,12 @@ class SearchState:
     run: Run
     pending: Pending
     known: Known
+    seen: Seen
+    """Marks of the points that were evaluated, where all variables are whole numbers."""
+    noisy: int
+    """Whether values are noisy: 1, 0, or -1 if that is not known."""
+    confirming: bool
+    """Whether the open generation is the last one, that chooses between candidates."""
 
 
 def no_points(num_dims: int) -> Known:
@@ -128,6 +136,20 @@ def first_state(search: Search) -> SearchState:
         run=new_run(),
         pending=Pending(places, rows, numbers, counts, np.zeros(0, bool)),
         known=no_points(num_dims),
+        seen=np.zeros(0, np.uint64),
+        noisy=-1,
+        confirming=False,
+    )
+
+
+def single(search: Search, solution: Float[np.ndarray, " d"]) -> Pending:
+    """A generation of one."""
+    return Pending(
+        search.space.encode(solution)[None],
+        solution[None],
+        values=np.full(1, math.nan),
+        tries=np.zeros(1, np.int64),
+        known=np.zeros(1, bool),
     )
 
 
@@ -138,8 +160,10 @@ def new_run() -> Run:
 # Files.
 
 
-def save_state(path: str | Path, search: Search, state: SearchState, extra: dict[str, Any]) -> None:
-    """All of the search, atomically. `extra` is a part of the description for the caller to read again."""
+def save_state(
+    path: str | Path, search: Search, state: SearchState, extra: dict[str, Any], log: Leaves | None = None
+) -> None:
+    """All of the search, atomically. `extra` and `log` are for the caller to read again."""
     theta = None if search.weights is None else search.weights.theta
     description = {
         "kind": KIND,
@@ -151,10 +175,11 @@ def save_state(path: str | Path, search: Search, state: SearchState, extra: dict
             "elites.": len(state.elites.mean),
             "pending.": len(state.pending.values),
             "known.": len(state.known.values),
+            "seen": len(state.seen),
         },
         "extra": extra,
     }
-    save_tree(path, {"state": state, "theta": theta}, description)
+    save_tree(path, {"state": state, "theta": theta, "log": log or {}}, description)
 
 
 def read(path: str | Path) -> tuple[Leaves, dict[str, Any]]:
@@ -170,6 +195,10 @@ def load_search(path: str | Path) -> tuple[Search, SearchState]:
     try:
         config = description["theta"]
         theta = None if config is None else filled(layout_of(config), under("theta", leaves))
+        require(
+            description["settings"]["algorithm"] != OWN_ALGORITHM,
+            "its algorithm was given as it is, and is in no file",
+        )
         search = make_search(SearchOptions(**description["settings"] | {"weights": theta}))
         return search, restored(search, leaves, description)
     except (KeyError, TypeError, ValueError) as error:
@@ -178,9 +207,11 @@ def load_search(path: str | Path) -> tuple[Search, SearchState]:
 
 def restored(search: Search, leaves: Leaves, description: dict[str, Any]) -> SearchState:
     """The state of this search in the leaves of a file."""
-    # Files from before there were known points have none.
-    nothing = no_points(search.space.num_dims)
-    own = {"known.coordinates": nothing.coordinates, "known.values": nothing.values} | under("state", leaves)
+    # Older files know nothing of what was added since.
+    blank = first_state(search)
+    added = {"known": blank.known, "seen": blank.seen, "noisy": blank.noisy, "confirming": blank.confirming}
+    own = named_leaves(added) | under("state", leaves)
+    own["history"] = with_all_columns(own["history"])
     like = blank_state(search, own, description)
     # The shapes follow from the search and from how many rows its tables have; nothing is allocated for them.
     rows = {"run.parent_values": num_parents(like.run.algorithm)} | description["rows"]

@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int, UInt32
 
-from lga.core.population import FAILED
-from lga.optimize.bounds import PRECISION, usual_arithmetic, within_floats
+from lga.algorithms.genetic import has_parents
+from lga.optimize.bounds import usual_arithmetic, within_floats
+from lga.optimize.noise import TWICE, YES, confirmed, looks_for_noise, verdict
 from lga.optimize.options import Search
-from lga.optimize.programs import has_parents, key_words, num_parents
-from lga.optimize.records import best_elite, means, pruned, to_try_again, with_row, with_values
+from lga.optimize.programs import key_words, num_parents
+from lga.optimize.records import Elites, axis_ratio, best_elite, means, pruned, to_try_again, with_row, with_values
+from lga.optimize.scores import INFEASIBLE, LARGEST, feasible, least, relation, relative, score_of
 from lga.optimize.state import Best, Pending, Run, SearchState, first_state, new_run, no_points
 from lga.optimize.warm import checked_points, taken_in, with_known, with_shape_of
+from lga.optimize.whole import as_meant, with_marks, with_moves
 from lga.optimize.worker import FAILURES, Outcome
 
 # Coordinates of size 5 have a resolution of 9e-16: below that, mutation does nothing.
@@ -38,15 +41,18 @@ def open_generation(search: Search, state: SearchState) -> SearchState:
         generator = np.random.Generator(np.random.Philox(step_key(search, state, "start")))
         coordinates = space.first_population(generator, search.size(state.restarts))
         if x0 is not None and state.restarts == 0:
-            coordinates[0] = space.encode(x0)
+            coordinates[: len(x0)] = [space.encode(point) for point in x0]
     else:
         children, algorithm = search.programs(state.restarts).ask(step_key(search, state, "ask"), run.algorithm)
         run = replace(run, children=children, algorithm=algorithm)
-        coordinates = within_floats(children.solutions)
+        coordinates = moved(search, state, run, within_floats(children.solutions))
     solutions = space.decode(coordinates)
     if x0 is not None and state.generation == 0:
-        solutions[0] = x0
+        solutions[: len(x0)] = x0
     again = to_try_again(state.elites, 0 if run.algorithm is None else search.options.reevaluate)
+    if looks_for_noise(search, state):
+        twice = np.zeros(TWICE)
+        again = Elites(coordinates[:TWICE], solutions[:TWICE], twice.astype(int), twice, twice)
     number = len(solutions) + len(again.mean)
     pending = Pending(
         np.concatenate([coordinates, again.coordinates]),
@@ -56,6 +62,16 @@ def open_generation(search: Search, state: SearchState) -> SearchState:
         known=np.zeros(number, bool),
     )
     return replace(state, run=run, pending=pending)
+
+
+def moved(search: Search, state: SearchState, run: Run, coordinates: Float[np.ndarray, "n d"]) -> Any:
+    """Children whose whole numbers may be others than the algorithm meant. What screens has steps of its own."""
+    if search.screens:
+        return coordinates
+    generator = np.random.Generator(np.random.Philox(step_key(search, state, "whole")))
+    best = np.asarray(run.algorithm.progress.best_solution)
+    parents = np.asarray(run.algorithm.parents.solutions) if has_parents(run.algorithm) else best[None]
+    return with_moves(generator, search.space, coordinates, best, parents, state.seen)
 
 
 def starting_state(search: Search) -> SearchState:
@@ -77,7 +93,8 @@ def begun(search: Search, state: SearchState) -> SearchState:
 @usual_arithmetic
 def note(search: Search, state: SearchState, position: int, outcome: Outcome, final: bool = True) -> SearchState:
     """Counts one evaluation. What is not final, a failure with another try to come, still waits for a value."""
-    pending, value = state.pending, search.sign * outcome.value
+    pending = state.pending
+    value = score_of(outcome.violation) if outcome.violation else min(search.sign * outcome.value, LARGEST)
     noted = replace(
         state,
         evaluations=state.evaluations + 1,
@@ -112,6 +129,8 @@ def give_up(state: SearchState, positions: list[int]) -> SearchState:
 @usual_arithmetic
 def complete(search: Search, state: SearchState) -> SearchState:
     """Learns from a generation whose outcomes are all known."""
+    if state.confirming:
+        return replace(confirmed(state), pending=first_state(search).pending, confirming=False)
     pending, run, elites, best = state.pending, state.run, state.elites, state.best
     size, again = search.size(state.restarts), search.options.reevaluate
     values = pending.values[:size]
@@ -137,7 +156,9 @@ def complete(search: Search, state: SearchState) -> SearchState:
             best = Best(mean, elites.solutions[place], count, when, 0)
     generation_best = least(pending.values) if np.any(np.isfinite(pending.values)) else math.nan
     rate = math.nan if run.children is None else float(np.mean(run.children.sigma))
-    row = (state.evaluations, search.sign * best.value, search.sign * generation_best, rate, size)
+    told = [search.sign * value if value < INFEASIBLE else math.nan for value in (best.value, generation_best)]
+    shape = axis_ratio(getattr(run.algorithm, "shape_memory", None))
+    row = (state.evaluations, *told, rate, size, state.restarts, shape)
     after = replace(
         state,
         generation=state.generation + 1,
@@ -147,16 +168,16 @@ def complete(search: Search, state: SearchState) -> SearchState:
         run=marked(replace(run, reference=reference)),
         pending=first_state(search).pending,
         known=known,
+        noisy=verdict(search, state),
+        seen=state.seen if again else with_marks(state.seen, search.space, pending.solutions),
     )
-    over = stagnates(search, after.run) or is_hopeless(search, after, values)
+    over = stagnates(search, after) or is_hopeless(search, after, values)
     return restarted(search, after) if over else after
 
 
 def learned(search: Search, state: SearchState, run: Run, values: Float[np.ndarray, " n"]) -> Run:
     """`tell` of the algorithm, on values relative to the best so far: small differences of large values then count."""
     programs, coordinates = search.programs(state.restarts), state.pending.coordinates[: len(values)]
-    everything = np.concatenate([values, run.parent_values])
-    reference, scale = frame(search, run, everything)
     if run.algorithm is None:
         values = np.concatenate([values, state.known.values])
         coordinates = np.concatenate([coordinates, state.known.coordinates])
@@ -167,8 +188,12 @@ def learned(search: Search, state: SearchState, run: Run, values: Float[np.ndarr
         return replace(
             run, algorithm=algorithm, parent_values=values[order[np.arange(num_parents(algorithm)) % len(values)]]
         )
-    fitness, parents = (relative(some, reference, scale) for some in (values, run.parent_values))
-    best = relative(np.array([run.reference]), reference, scale)[0]
+    meant = within_floats(run.children.solutions)
+    coordinates, values = as_meant(search.space, meant, coordinates, values, run.reference)
+    everything = np.concatenate([values, run.parent_values])
+    reference, scale = frame(search, run, everything)
+    told = relative(np.append(everything, run.reference), reference, scale)
+    fitness, parents, best = told[: len(values)], told[len(values) : -1], told[-1]
     key = step_key(search, state, "tell")
     algorithm = programs.tell(key, run.algorithm, run.children, coordinates, fitness, parents, best)
     survivors = everything[algorithm.survivor_index] if has_parents(algorithm) else run.parent_values
@@ -178,7 +203,7 @@ def learned(search: Search, state: SearchState, run: Run, values: Float[np.ndarr
 def frame(search: Search, run: Run, values: Float[np.ndarray, " n"] | None = None) -> tuple[float, float]:
     """What values are told relative to, and in which unit. Screening compares values of all generations, and sees only
     their ranks: it is told the values themselves."""
-    if search.weights is not None and search.weights.theta.screen is not None:
+    if search.screens:
         return 0.0, 1.0
     return relation(run.parent_values if values is None else values, run.reference)
 
@@ -191,8 +216,9 @@ def marked(run: Run) -> Run:
     return replace(run, waited=run.waited + 1)
 
 
-def stagnates(search: Search, run: Run) -> bool:
+def stagnates(search: Search, state: SearchState) -> bool:
     """A run that no longer improves, or whose mutations have become too small to move anything."""
+    run = state.run
     if run.waited >= 40 + 4 * search.space.num_dims:
         return True
     if run.children is None or search.options.algorithm == "random_search":
@@ -202,10 +228,15 @@ def stagnates(search: Search, run: Run) -> bool:
 
 def is_hopeless(search: Search, state: SearchState, values: Float[np.ndarray, " n"]) -> bool:
     """A run that converges to something worse than an earlier one has found: its children agree by far more."""
-    finite = values[np.isfinite(values)]
-    if search.options.reevaluate or finite.size < 2 or not math.isfinite(state.run.reference):
+    own, reference = feasible(values), state.run.reference
+    if (
+        search.options.reevaluate
+        or state.noisy == YES
+        or own.size < max(2, len(values) // 2)
+        or not reference < INFEASIBLE
+    ):
         return False
-    return bool(state.run.reference - state.best.value > HOPELESS * np.ptp(finite))
+    return bool(reference - state.best.value > HOPELESS * np.ptp(own))
 
 
 def restarted(search: Search, state: SearchState) -> SearchState:
@@ -271,26 +302,3 @@ def with_entry(array: np.ndarray, place: Any, value: Any) -> np.ndarray:
     changed = array.copy()
     changed[place] = value
     return changed
-
-
-def least(values: Float[np.ndarray, " n"]) -> float:
-    finite = values[np.isfinite(values)]
-    return float(finite.min()) if finite.size else math.inf
-
-
-def relation(values: Float[np.ndarray, " n"], best: float) -> tuple[float, float]:
-    """Reference and scale that bring values into the range of float32: the operators do not see shift or scale."""
-    finite = values[np.isfinite(values)]
-    reference = best if math.isfinite(best) else least(values)
-    if not finite.size or not math.isfinite(reference):
-        return 0.0, 1.0
-    # Halves first: the difference of two large floats would overflow.
-    extent = float(np.max(np.abs(0.5 * finite - 0.5 * reference)))
-    return reference, 1.0 if extent == 0.0 or 1e-20 < extent < 1e30 else 0.5 / max(extent, 1e-300)
-
-
-def relative(values: Float[np.ndarray, " n"], reference: float, scale: float) -> Float[np.ndarray, " n"]:
-    """Values as the algorithm sees them; failures are the worst."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        shifted = 2.0 * ((0.5 * values - 0.5 * reference) * scale)
-    return np.where(np.isfinite(shifted), shifted, FAILED).astype(PRECISION)

@@ -13,12 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from lga.algorithms.genetic import has_parents
 from lga.core.checks import require
 from lga.core.tree_io import leaf_name, named_leaves
 from lga.operators.screening import remember
 from lga.operators.shape import Memory
 from lga.optimize.bounds import PRECISION, Space
-from lga.optimize.programs import has_parents
+from lga.optimize.scores import relative
 from lga.optimize.state import Best, Known, Run, SearchState, no_points
 
 
@@ -60,11 +61,11 @@ def taken_in(state: SearchState, run: Run, reference: float, scale: float) -> tu
     parents, values = algorithm.parents, np.concatenate([run.parent_values, known.values])
     order = np.argsort(np.where(np.isfinite(values), values, math.inf), kind="stable")
     kept = np.sort(order[: len(run.parent_values)])
-    fitness = (values[kept] - reference) * scale
+    fitness = relative(values[kept], reference, scale)
     number, best = len(known.values), int(np.argmin(run.parent_values))
     changes = {
         "solutions": np.concatenate([parents.solutions, known.coordinates])[kept],
-        "fitness": np.where(np.isfinite(fitness), fitness, np.max(parents.fitness)),
+        "fitness": fitness,
         # A newcomer brings no rate of its own: it has that of the best parent.
         "sigma": np.concatenate([parents.sigma, np.full(number, parents.sigma[best])])[kept],
         "age": np.concatenate([parents.age, np.zeros(number)])[kept],

@@ -22,6 +22,15 @@ class Outcome(NamedTuple):
     failure: str | None = None
     text: str = ""
     shared: bool = False
+    violation: float = 0.0
+    """Of constraints. Where it is more than 0, the objective was not asked and there is no value."""
+
+
+class Judgement(NamedTuple):
+    """What an objective with constraints returns."""
+
+    value: Any
+    violation: float
 
 
 def failed(kind: str, text: str = "") -> Outcome:
@@ -71,6 +80,10 @@ def last_line(error: BaseException) -> str:
 
 def judge(result: Any) -> Outcome:
     """A number, as a scalar or as an array of one element; anything else has failed."""
+    if isinstance(result, Judgement):
+        if math.isnan(result.violation) or math.isinf(result.violation):
+            return failed("nan", f"the violation of the constraints is {result.violation}")
+        return Outcome(math.nan, violation=result.violation) if result.violation > 0.0 else judge(result.value)
     if is_masked(result):
         return failed("wrong_type", "the objective returned a masked value, which is no number")
     array = np.asarray(result)
@@ -91,7 +104,9 @@ def judge_all(result: Any, number: int) -> list[Outcome] | Outcome:
     """One outcome for each of several solutions; if there is not one number for each, one failure for all."""
     values = np.asarray(result)
     if values.size != number or values.dtype.kind not in "fiub":
-        return failed("wrong_type", f"{number} solutions gave values of shape {values.shape}")
+        gave = f"{number} solutions gave values of shape {values.shape}"
+        how = f"the function gets [n, d], here n = {number} rows, and returns [n]; SciPy's would get the transpose"
+        return failed("wrong_type", f"{gave}: {how}")
     hidden = np.ma.getmaskarray(result) if isinstance(result, np.ma.MaskedArray) else np.zeros(number, bool)
     pairs = zip(values.ravel(), hidden.ravel(), strict=True)
     return [judge(np.ma.masked if is_hidden else value) for value, is_hidden in pairs]

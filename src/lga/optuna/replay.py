@@ -22,8 +22,9 @@ from optuna.trial import FrozenTrial, TrialState
 from lga.core.tree_io import leaf_name
 from lga.optimize.bounds import within_floats
 from lga.optimize.options import Search, SearchOptions, make_search
+from lga.optimize.scores import least
 from lga.optimize.state import Best, Pending, SearchState, first_state
-from lga.optimize.steps import complete, least, open_generation
+from lga.optimize.steps import complete, open_generation
 from lga.optuna.parameters import Parameters
 
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from lga.tasks import brax_v1
-from lga.tasks.network_task import NeuroEntry, NeuroTask, TaskSize, map_members, members_at_once
+from lga.tasks.network_task import Episode, NeuroEntry, NeuroTask, TaskSize, map_members, members_at_once
 from lga.tasks.networks import Convolution, cnn, mlp
-from lga.tasks.rollout import Environment, Policy, Statistics, merged, no_statistics, play
+from lga.tasks.rollout import Environment, Policy, Statistics, merged, no_statistics, play, recorded
 
 # What a step needs, in copies of what an episode carries. Compiled programs have 3 (pendulum) to 8 (Breakout) of them.
 WORKING_COPIES = 8
@@ -19,9 +19,12 @@ PENDULUM_TORQUE = 2.0
 MISSING = "{task} needs {package}: pip install 'lga[neuro]'."
 
 
-def control_task(environment: Environment, policy: Policy, size: TaskSize, convolutional: bool = False) -> NeuroTask:
+def control_task(
+    environment: Environment, policy: Policy, size: TaskSize, take_turns: bool = False, world: Any = None
+) -> NeuroTask:
+    """Members that take turns leave the loop when their own episodes are over, not when those of all are."""
     num_weights = policy.network.num_weights
-    at_once = members_at_once(bytes_per_member(environment, num_weights, size), size.memory_gib, convolutional)
+    at_once = members_at_once(bytes_per_member(environment, num_weights, size), size.memory_gib, take_turns)
 
     def episodes(
         key: Key[Array, ""], statistics: Statistics, genomes: Float[Array, "n d"], num_episodes: int
@@ -54,7 +57,10 @@ def control_task(environment: Environment, policy: Policy, size: TaskSize, convo
     def init() -> Statistics:
         return no_statistics(environment.observation_shape)
 
-    return NeuroTask(num_weights, init, evaluate, test, "return")
+    def show(key: Key[Array, ""], statistics: Statistics, genome: Float[Array, " d"]) -> Episode:
+        return Episode(*recorded(key, environment, policy, statistics, genome, size.num_steps), world)
+
+    return NeuroTask(num_weights, init, evaluate, test, "return", show=show)
 
 
 def bytes_per_member(environment: Environment, num_weights: int, size: TaskSize) -> int:
@@ -99,7 +105,7 @@ def minatar(name: str, game: str, size: TaskSize) -> NeuroTask:
     environment = gymnax_environment(name, game)
     height, width, channels = environment.observation_shape
     network = cnn((height, width, channels), (Convolution(16, 3),), (32,), environment.num_actions)
-    return control_task(environment, Policy(network, jax.random.categorical), size, convolutional=True)
+    return control_task(environment, Policy(network, jax.random.categorical), size, take_turns=True)
 
 
 def brax_first(name: str, size: TaskSize) -> NeuroTask:
@@ -133,7 +139,8 @@ def brax_task(world: Any, size: TaskSize) -> NeuroTask:
 
     environment = Environment(reset, step, (world.observation_size,), world.action_size)
     network = mlp((world.observation_size, world.action_size), final=jnp.tanh)
-    return control_task(environment, Policy(network, lambda key, outputs: outputs, normalise=True), size)
+    policy = Policy(network, lambda key, outputs: outputs, normalise=True)
+    return control_task(environment, policy, size, world=world)
 
 
 CONTROL_TASKS: dict[str, NeuroEntry] = {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from lga.core.checks import require, require_positive_integer
 
@@ -47,6 +47,28 @@ class NeuroTask(NamedTuple):
     """What the test measures."""
     note: str = ""
     """What a reader of results must know."""
+    show: "Callable[[Key[Array, ''], Any, Float[Array, ' d']], Any] | None" = None
+    """(key, task_state, genome) -> what a picture of this network is drawn of: an `Episode`, or `Mistakes`"""
+
+
+class Episode(NamedTuple):
+    """A policy at play, step by step (t of them)."""
+
+    observations: Float[Array, "t *shape"]
+    env_states: Any
+    """With a leading axis of steps."""
+    rewards: Float[Array, " t"]
+    alive: Bool[Array, " t"]
+    world: Any = None
+    """Of Brax, whose own page draws it."""
+
+
+class Mistakes(NamedTuple):
+    """Test images that a classifier takes for something else."""
+
+    images: Float[Array, "m h w 1"]
+    labels: Int[Array, " m"]
+    predicted: Int[Array, " m"]
 
 
 class NeuroEntry(NamedTuple):
@@ -69,12 +91,8 @@ def map_members(
     return jax.lax.map(function, genomes, batch_size=at_once if at_once > 1 else None)
 
 
-def members_at_once(bytes_per_member: int, memory_gib: float, convolutional: bool) -> int:
-    """As many as the budget holds, except for convolutional networks on a CPU.
-
-    A `vmap` over their kernels becomes a grouped convolution, for which XLA's CPU code has no fast path. One member
-    after the other was 2.4 times faster on Breakout (64 members, 8 episodes) and 1.3 times on MNIST (16, batch 32).
-    """
-    if convolutional and jax.default_backend() == "cpu":
+def members_at_once(bytes_per_member: int, memory_gib: float, take_turns: bool) -> int:
+    """As many as the budget holds, or one after the other if they should take turns, which they do on CPUs only."""
+    if take_turns and jax.default_backend() == "cpu":
         return 1
     return max(1, int(memory_gib * 2**30) // bytes_per_member)

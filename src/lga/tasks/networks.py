@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from lga import native
 from lga.core.checks import require
 
 Activation = Callable[[Array], Array]
@@ -22,7 +23,7 @@ class Network(NamedTuple):
 
 
 class Convolution(NamedTuple):
-    """One layer: square filters with the image's border padded by zeros, ReLU, then 2 x 2 max pooling if wanted."""
+    """One layer: square filters of odd width with the border padded by zeros, 2 x 2 max pooling if wanted, ReLU."""
 
     num_filters: int
     width: int
@@ -65,23 +66,24 @@ def cnn(
         batch = images.shape[:-3]
         values = images.reshape(-1, *image_shape)
         for number, layer in enumerate(convolutions):
-            values = convolve(values, *weights[2 * number : 2 * number + 2])
-            values = pool(values) if layer.pool else values
+            values = jax.nn.relu(convolve(values, *weights[2 * number : 2 * number + 2], pooled=layer.pool))
         outputs = dense_layers(
-            weights[2 * len(convolutions) :], values.reshape(values.shape[0], -1), jax.nn.relu, identity
+            weights[2 * len(convolutions) :], values.reshape(values.shape[0], -1), jax.nn.relu, identity, matrix_layer
         )
         return outputs.reshape(*batch, num_outputs)
 
     return Network(count(shapes), apply)
 
 
+@native.with_kernel(native.convolve)
 def convolve(
-    images: Float[Array, "b h w c"], kernel: Float[Array, "k k c f"], bias: Float[Array, " f"]
-) -> Float[Array, "b h w f"]:
+    images: Float[Array, "b h w c"], kernel: Float[Array, "k k c f"], bias: Float[Array, " f"], *, pooled: bool
+) -> Float[Array, "b h2 w2 f"]:
     filtered = jax.lax.conv_general_dilated(
         images, kernel, window_strides=(1, 1), padding="SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
     )
-    return jax.nn.relu(filtered + jnp.broadcast_to(bias, filtered.shape))
+    filtered += jnp.broadcast_to(bias, filtered.shape)
+    return pool(filtered) if pooled else filtered
 
 
 def pool(images: Float[Array, "b h w c"]) -> Float[Array, "b h2 w2 c"]:
@@ -91,13 +93,28 @@ def pool(images: Float[Array, "b h w c"]) -> Float[Array, "b h2 w2 c"]:
     return even.reshape(batch, height // 2, 2, width // 2, 2, channels).max(axis=(2, 4))
 
 
+def dense_layer(
+    values: Float[Array, "*batch i"], kernel: Float[Array, "i o"], bias: Float[Array, " o"]
+) -> Float[Array, "*batch o"]:
+    product = values @ kernel
+    return product + jnp.broadcast_to(bias, product.shape)
+
+
+def matrix_layer(values: Float[Array, "b i"], kernel: Float[Array, "i o"], bias: Float[Array, " o"]) -> Array:
+    """The same by filters of one pixel, with the batch as a row of pixels: for layers that a kernel is worth it for."""
+    return convolve(values[None, None], kernel[None, None], bias, pooled=False)[0, 0]
+
+
 def dense_layers(
-    weights: Sequence[Array], values: Float[Array, "..."], hidden: Activation, final: Activation
+    weights: Sequence[Array],
+    values: Float[Array, "..."],
+    hidden: Activation,
+    final: Activation,
+    layer: Callable[..., Array] = dense_layer,
 ) -> Float[Array, "..."]:
     last = len(weights) - 2
     for number in range(0, len(weights), 2):
-        product = values @ weights[number]
-        values = product + jnp.broadcast_to(weights[number + 1], product.shape)
+        values = layer(values, *weights[number : number + 2])
         values = final(values) if number == last else hidden(values)
     return values
 

@@ -125,6 +125,29 @@ def play(
     return played.total, played.seen
 
 
+def recorded(
+    key: Key[Array, ""],
+    environment: Environment,
+    policy: Policy,
+    statistics: Statistics,
+    genome: Float[Array, " d"],
+    num_steps: int,
+) -> tuple[Float[Array, "t *shape"], Any, Float[Array, " t"], Bool[Array, " t"]]:
+    """One episode as it would be played, kept whole: observations, states, rewards, and whether it went on."""
+    key_reset, key_steps = jax.random.split(key)
+
+    def step(carry: tuple[Any, Array, Array], number: Int[Array, ""]) -> tuple[Any, Any]:
+        env_state, observation, alive = carry
+        key_act, key_step = jax.random.split(jax.random.fold_in(key_steps, number))
+        inputs = normalised(statistics, observation) if policy.normalise else observation
+        action = policy.act(key_act, policy.network.apply(genome, inputs[None])[0])
+        following, seen, reward, done = environment.step(key_step, env_state, action)
+        return (following, seen, alive & ~done), (observation, env_state, reward, alive)
+
+    start = (*environment.reset(key_reset), jnp.ones((), bool))
+    return jax.lax.scan(step, start, jnp.arange(num_steps))[1]
+
+
 def observed(
     seen: Statistics, mean: Float[Array, "*shape"], observation: Float[Array, "k *shape"], alive: Bool[Array, " k"]
 ) -> Statistics:

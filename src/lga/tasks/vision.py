@@ -8,24 +8,27 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key, UInt8
 
+from lga import native
 from lga.core.random import uniform_index
 from lga.tasks.data import Images, halved, load_digits, load_images
-from lga.tasks.network_task import NeuroEntry, NeuroTask, TaskSize, map_members, members_at_once
+from lga.tasks.network_task import Mistakes, NeuroEntry, NeuroTask, TaskSize, map_members, members_at_once
 from lga.tasks.networks import Convolution, Network, cnn
 
 NUM_CLASSES = 10
+NO_CLASS = -1
 TEST_BATCH = 500
 
 
 def classification(images: Images, network: Network, num_channels: int, size: TaskSize) -> NeuroTask:
     """`num_channels` is the number of values that the network keeps for a pixel, to tell the memory that it takes."""
     train, train_labels = jnp.asarray(as_bytes(images.train)), jnp.asarray(images.train_labels)
-    test_images, test_labels = (
-        jnp.asarray(part[: size.num_tests]) for part in (as_bytes(images.test), images.test_labels)
-    )
+    num_tests = min(size.num_tests, len(images.test_labels))
+    test_images = in_batches(as_bytes(images.test[:num_tests]), 0)
+    test_labels = in_batches(images.test_labels[:num_tests], NO_CLASS)
     pixels = int(np.prod(images.train.shape[1:]))
-    bytes_per_member = 4 * size.num_evaluations * pixels * num_channels
-    at_once = members_at_once(bytes_per_member, size.memory_gib, convolutional=True)
+    bytes_per_member = 4 * max(size.num_evaluations, test_images.shape[1]) * pixels * num_channels
+    # A vmap over filters is a grouped convolution, for which only the native kernel has a fast path on CPUs.
+    at_once = members_at_once(bytes_per_member, size.memory_gib, take_turns=native.status().kernel != "native")
 
     def evaluate(
         key: Key[Array, ""], task_state: tuple[()], genomes: Float[Array, "n d"]
@@ -39,15 +42,28 @@ def classification(images: Images, network: Network, num_channels: int, size: Ta
 
     def test(key: Key[Array, ""], task_state: tuple[()], genomes: Float[Array, "n d"]) -> Float[Array, " n"]:
         def accuracy(genome: Float[Array, " d"]) -> Float[Array, ""]:
-            def predicted(image: UInt8[Array, "h w 1"]) -> Int[Array, ""]:
-                return jnp.argmax(network.apply(genome, as_floats(image)))
+            def num_right(batch: tuple[UInt8[Array, "b h w 1"], Int[Array, " b"]]) -> Int[Array, ""]:
+                images, labels = batch
+                return jnp.sum(jnp.argmax(network.apply(genome, as_floats(images)), axis=1) == labels)
 
-            labels = jax.lax.map(predicted, test_images, batch_size=TEST_BATCH)
-            return jnp.mean(labels == test_labels)
+            return jnp.sum(jax.lax.map(num_right, (test_images, test_labels))) / num_tests
 
         return map_members(accuracy, genomes, network.num_weights, at_once)
 
-    return NeuroTask(network.num_weights, tuple, evaluate, test, "test accuracy", images.note)
+    def show(key: Key[Array, ""], task_state: tuple[()], genome: Float[Array, " d"]) -> Mistakes:
+        shown = as_floats(test_images[0])
+        predicted = jnp.argmax(network.apply(genome, shown), axis=1)
+        wrong = jnp.flatnonzero((predicted != test_labels[0]) & (test_labels[0] != NO_CLASS))
+        return Mistakes(shown[wrong], test_labels[0][wrong], predicted[wrong])
+
+    return NeuroTask(network.num_weights, tuple, evaluate, test, "test accuracy", images.note, show)
+
+
+def in_batches(rows: np.ndarray, filler: int) -> Array:
+    """Of at most TEST_BATCH rows; what is missing in the last one is filled up."""
+    size = min(TEST_BATCH, len(rows))
+    padding = [(0, -len(rows) % size), *((0, 0) for _ in rows.shape[1:])]
+    return jnp.asarray(np.pad(rows, padding, constant_values=filler).reshape(-1, size, *rows.shape[1:]))
 
 
 def cross_entropy(logits: Float[Array, "b c"], labels: Int[Array, " b"]) -> Float[Array, ""]:

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from rich.console import Console
 from rich.progress import track
 
-from lga.bench.cells import outcome
+from lga.bench.cells import outcomes
 from lga.bench.hpob.entries import RANDOM, Entry, Version, bundles, cell_of
 from lga.bench.hpob.report import draw, summary, summary_table
 from lga.bench.hpob.searches import STARTS
@@ -60,9 +60,9 @@ class HpobProtocol:
 class Benchmark:
     """A protocol with its data: runs what is missing, and finds what is there."""
 
-    def __init__(self, protocol: HpobProtocol, out: Path, console: Console):
+    def __init__(self, protocol: HpobProtocol, out: Path, console: Console, scheduler: str | None = None):
         require_known("start", protocol.start, STARTS)
-        self.protocol, self.out, self.console = protocol, out, console
+        self.protocol, self.out, self.console, self.scheduler = protocol, out, console, scheduler
         pools = load_pools()
         self.reported = [pool for pool in test_tasks(pools) if not protocol.tasks or pool.name in protocol.tasks]
         self.chosen_on = self.reported if protocol.tuned_on_test else validation_tasks(pools)
@@ -86,10 +86,10 @@ class Benchmark:
 
     def curves(self, entry: Entry, pools: Sequence[Pool]) -> dict[str, Float[np.ndarray, "seeds t"]]:
         """Incumbents by task."""
-        version, found = self.version(entry), {}
-        for bundle in bundles(entry, pools):
-            arrays = outcome(cell_of(entry, version, bundle), self.out / "cells")["incumbents"]
-            found |= dict(zip((pool.name for pool in bundle), arrays, strict=True))
+        version, found, parts = self.version(entry), {}, list(bundles(entry, pools))
+        cells = [cell_of(entry, version, bundle) for bundle in parts]
+        for bundle, leaves in zip(parts, outcomes(cells, self.out / "cells", scheduler=self.scheduler), strict=True):
+            found |= dict(zip((pool.name for pool in bundle), leaves["incumbents"], strict=True))
         return {pool.name: found[pool.name] for pool in pools}
 
     def loss(self, entry: Entry) -> float:
@@ -119,10 +119,15 @@ def roster(weights: Sequence[Weights], paper_grid: bool) -> list[Method]:
 
 
 def compare_on_hpob(
-    protocol: HpobProtocol, weights: Sequence[Weights], published: Path | None, out: Path, console: Console
+    protocol: HpobProtocol,
+    weights: Sequence[Weights],
+    published: Path | None,
+    out: Path,
+    console: Console,
+    scheduler: str | None = None,
 ) -> dict[str, Any]:
     """Runs whatever is missing, then writes a report, a table and figures into `out`."""
-    benchmark = Benchmark(protocol, out, console)
+    benchmark = Benchmark(protocol, out, console, scheduler)
     benchmark.prepare()
     begin = time.monotonic()
     by_population = protocol.budget == "generations"

@@ -1,0 +1,171 @@
+"""Networks evaluated per second: a generation of ours beside the same one by evosax's own problem classes."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from experiments.form import Experiment, Outcome
+from experiments.timing import Contestant, process_medians
+from lga.tasks.network_task import TaskSize
+from lga.tasks.registry import neuro_task
+
+SPREAD = 0.1
+CONTESTANTS = {"lga": ("ours", "auto"), "lga, JAX code alone": ("ours", "jax"), "evosax": ("theirs", "auto")}
+
+
+@dataclass(frozen=True)
+class Workload:
+    task: str
+    """Of ours."""
+    family: str
+    """Of evosax: vision, gymnax or brax."""
+    name: str
+    """What it is called there."""
+    num_members: int
+    num_evaluations: int
+    """Images in a batch, or episodes."""
+    num_steps: int = 500
+
+
+WORKLOADS = (
+    Workload("mnist", "vision", "MNIST", 32, 128),
+    Workload("minatar-breakout", "gymnax", "Breakout-MinAtar", 32, 8),
+    Workload("minatar-spaceinvaders", "gymnax", "SpaceInvaders-MinAtar", 32, 8),
+    Workload("hopper-spring", "brax", "hopper", 32, 2, 100),
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All of a generation's networks have random weights, drawn alike for all contestants."""
+
+    tasks: tuple[str, ...] = tuple(work.task for work in WORKLOADS)
+    rounds: int = 7
+    cores: int = 2
+
+
+def ours(work: Workload) -> Callable[[], Any]:
+    task = neuro_task(work.task, TaskSize(work.num_evaluations, 2, work.num_steps))
+    genomes = SPREAD * jax.random.normal(jax.random.key(0), (work.num_members, task.num_weights))
+    evaluate = jax.jit(task.evaluate)
+    state = task.init()
+    return lambda: evaluate(jax.random.key(1), state, genomes)
+
+
+def theirs(work: Workload) -> Callable[[], Any]:
+    problem = {"vision": vision_problem, "gymnax": gymnax_problem, "brax": brax_problem}[work.family](work)
+    solution = problem.sample(jax.random.key(0))
+    leaves, tree = jax.tree.flatten(solution)
+    keys = jax.random.split(jax.random.key(0), len(leaves))
+    population = tree.unflatten(
+        SPREAD * jax.random.normal(key, (work.num_members, *leaf.shape)) for key, leaf in zip(keys, leaves, strict=True)
+    )
+    state = problem.init(jax.random.key(0))
+    return lambda: problem.eval(jax.random.key(1), population, state)[0]
+
+
+def convolutional(filters: tuple[tuple[int, int], ...], pooled: bool, hidden: tuple[int, ...], outputs: int) -> Any:
+    from flax import linen as nn
+
+    class Network(nn.Module):
+        """The network of our task, in Flax; where actions are wanted, they are drawn."""
+
+        @nn.compact
+        def __call__(self, images, key):
+            values = images
+            for number, width in filters:
+                values = nn.relu(nn.Conv(number, (width, width))(values))
+                values = nn.max_pool(values, (2, 2), (2, 2)) if pooled else values
+            batch = images.shape[:-3]
+            values = values.reshape(*batch, -1)
+            for size in hidden:
+                values = nn.relu(nn.Dense(size)(values))
+            logits = nn.Dense(outputs)(values)
+            return logits if pooled else jax.random.categorical(key, logits)
+
+    return Network()
+
+
+def vision_problem(work: Workload) -> Any:
+    from evosax.problems.vision.torchvision import TorchVisionProblem
+
+    from lga.tasks.vision import cached_images
+
+    images = cached_images(work.task)
+
+    class Images(TorchVisionProblem):
+        """With our copy of the images: its own loader needs another package and a download."""
+
+        def get_mnist(self):
+            train, test = (images.train, images.train_labels), (images.test, images.test_labels)
+            return train, test, [train], [test]
+
+    return Images(work.name, convolutional(((8, 5), (16, 5)), True, (), 10), work.num_evaluations)
+
+
+def gymnax_problem(work: Workload) -> Any:
+    import gymnax
+    from evosax.problems.rl.gymnax import GymnaxProblem
+
+    policy = convolutional(((16, 3),), False, (32,), gymnax.make(work.name)[0].num_actions)
+    return GymnaxProblem(
+        work.name,
+        policy,
+        episode_length=work.num_steps,
+        num_rollouts=work.num_evaluations,
+        use_normalize_obs=False,
+    )
+
+
+def brax_problem(work: Workload) -> Any:
+    from brax import envs
+    from evosax.problems.rl.brax import BraxProblem
+    from flax import linen as nn
+
+    num_actions = envs.get_environment(work.name, backend="spring").action_size
+
+    class Policy(nn.Module):
+        @nn.compact
+        def __call__(self, observation, key):
+            return jnp.tanh(nn.Dense(num_actions)(observation))
+
+    return BraxProblem(work.name, Policy(), episode_length=work.num_steps, num_rollouts=work.num_evaluations)
+
+
+BUILDERS = {"ours": ours, "theirs": theirs}
+
+
+def run(settings: Settings, out: Path, console: Console) -> Outcome:
+    contestants = {
+        name: Contestant(BUILDERS[builder], settings.cores, kernel) for name, (builder, kernel) in CONTESTANTS.items()
+    }
+    rows = []
+    for work in (work for work in WORKLOADS if work.task in settings.tasks):
+        console.print(f"{work.task} ...")
+        seconds = process_medians(contestants, (work,), settings.rounds)
+        per_second = {name: work.num_members / own for name, own in seconds.items()}
+        rows.append(asdict(work) | {"networks_per_second": per_second})
+    table = Table("task", *(f"{name}, networks / s" for name in CONTESTANTS), "evosax / lga, time")
+    for row in rows:
+        speeds = row["networks_per_second"]
+        ratio = float(np.divide(speeds["lga"], speeds["evosax"]))
+        table.add_row(row["task"], *(f"{speeds[name]:,.0f}" for name in CONTESTANTS), f"{ratio:.1f}")
+    return Outcome({"rounds": settings.rounds, "cores": settings.cores, "rows": rows}, table)
+
+
+EXPERIMENT = Experiment(
+    "networks per second, beside evosax's problem classes",
+    {
+        "smoke": Settings(("mnist",), rounds=1),
+        "small": Settings(rounds=3),
+        "paper": Settings(),
+    },
+    run,
+)

@@ -1,0 +1,1 @@
+"""Problems that people bring: `catalogue.PROBLEMS` has all of them, by name."""

@@ -1,0 +1,85 @@
+"""Training for a family of one's own, and what is said about it."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import lga
+from lga.bench.own_tasks import OWN_TASKS, Trained, sized, verdict
+from lga.bench.statistics import mean_interval
+from lga.meta.speed_validation import generations_to, log2_evaluations
+
+TINY = replace(OWN_TASKS, meta_generations=2, meta_population=4, num_tasks=2, validate_every=1)
+
+
+def test_generations_are_counted_until_a_value_is_reached():
+    curves = np.array([[5.0, 3.0, 3.0, 1.0], [9.0, 8.0, 7.0, 6.0]])
+    np.testing.assert_array_equal(generations_to(curves, np.array([[3.0, 1.0], [9.0, 6.5]])), [[2, 4], [1, 4]])
+
+
+def falling(seed):
+    return np.sort(np.random.default_rng(seed).normal(size=(2000, 12)), axis=1)[:, ::-1]
+
+
+def test_a_search_is_as_fast_as_itself_and_twice_as_fast_with_half_the_population():
+    np.testing.assert_array_equal(log2_evaluations(falling(0), falling(0)), 0.0)
+    np.testing.assert_array_equal(log2_evaluations(falling(0), falling(0), 4, 8), -1.0)
+
+
+def test_luck_makes_no_search_faster_than_its_equal():
+    ratios = log2_evaluations(falling(0), falling(1))
+    assert abs(ratios.mean()) < 4 * ratios.mean(axis=1).std() / np.sqrt(len(ratios))
+
+
+def test_a_budget_holds_the_first_solutions_and_whole_generations():
+    assert sized(3, 10, 100).num_generations == 9
+    with pytest.raises(ValueError, match="less than two generations"):
+        sized(3, 10, 19)
+
+
+def row(name, log2_fewer, wins):
+    intervals = {"log2_times_fewer_evaluations": log2_fewer, "win_rate": wins}
+    return {"method": name} | {key: mean_interval(np.array(values))._asdict() for key, values in intervals.items()}
+
+
+def test_a_gain_is_claimed_only_beyond_its_interval():
+    ahead = row("lga-2", [1.0, 1.1, 0.9], [1.0, 1.0, 1.0])
+    close = row("CMA-ES", [0.5, -0.4, 0.2], [1.0, 0.0, 1.0])
+    assert verdict([row("lga-2", [0.5, -0.4, 0.2], [1.0, 0.0, 1.0]), ahead]) == "no gain: use lga-2"
+    assert verdict([ahead, ahead]).endswith("times fewer than lga-2, the closest")
+    assert "but CMA-ES does as well" in verdict([ahead, close, ahead])
+
+
+def test_training_must_be_told_for_what():
+    with pytest.raises(ValueError, match="neither config nor tasks"):
+        lga.train()
+    with pytest.raises(ValueError, match="budget is missing"):
+        lga.train(tasks="curves")
+
+
+@pytest.mark.slow
+def test_a_family_is_trained_for_tested_and_used(tmp_path):
+    def draw(key):
+        return 0.3 * jax.random.normal(key, (2,)) + 1.0
+
+    mine = lga.family(draw, lambda task, x: jnp.sum((x - task) ** 2, axis=1), [(-5.0, 5.0)] * 2, name="bowls")
+    trained = lga.train(tasks=mine, budget=60, directory=tmp_path / "run", settings=TINY, num_tests=8)
+    # Optima are known to lie around 1, as widely as they were drawn.
+    np.testing.assert_allclose(trained.variables.x0, 1.0, atol=4 * 0.3 / 8)
+    assert trained.report["num_tests"] == 8
+    assert trained.report["rows"][0]["method"] == "lga-2"
+    result = Trained.load(tmp_path / "run").minimize(lambda x: float(np.sum((x - 1.2) ** 2)), seed=0)
+    assert result.nfev <= 60
+    assert result.fun == pytest.approx(np.sum((result.x - 1.2) ** 2))
+    assert result.fun < 0.1
+    assert (tmp_path / "run" / "report.html").exists()
+
+
+@pytest.mark.slow
+def test_a_built_in_family_is_trained_for_by_its_name(tmp_path):
+    trained = lga.train(tasks="curves", budget=40, dims=7, directory=tmp_path / "run", settings=TINY, num_tests=4)
+    assert trained.variables is None
+    assert trained.options["max_evaluations"] == 40

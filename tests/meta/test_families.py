@@ -1,0 +1,39 @@
+"""Every family that can be trained on draws tasks that searches can be judged on."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from lga.meta.config import TASKS, MetaConfig
+from lga.meta.families import FAMILIES, family_of
+from lga.meta.objective import first_solutions
+
+
+def test_settings_know_all_families():
+    assert set(TASKS) == set(FAMILIES)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_family_draws_tasks_and_judges_solutions(name):
+    family = family_of(MetaConfig(tasks=name, scales=("4x6x3-3",)))
+    assert family.name == name
+    assert FAMILIES[name].__doc__
+
+    def judged(key):
+        key_task, key_start, key_seen = jax.random.split(key, 3)
+        task = family.draw(key_task, (4, 4))
+        start = first_solutions(key_start, family, task, 6)
+        return start, *family.observe(key_seen, task, start)
+
+    # Mapped, as searches are: shapes do not depend on the key.
+    starts, true, seen = jax.jit(jax.vmap(judged))(jax.random.split(jax.random.key(0), 3))
+    assert starts.shape[-1] == 4
+    assert true.shape == seen.shape == starts.shape[:2]
+    assert np.isfinite(np.asarray(true)).all()
+    assert jnp.all(true[0] != true[1])
+
+
+def test_an_unknown_family_is_named_in_the_error():
+    with pytest.raises(ValueError, match="tasks is 'nonsense', but must be one of bbob, tuning, curves"):
+        MetaConfig(tasks="nonsense")

@@ -9,8 +9,7 @@ once, and kept in the study, since trials may be finished by several processes a
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import jax
@@ -57,6 +56,8 @@ class Played:
     state: SearchState
     parent_trials: tuple[int, ...] = ()
     used: frozenset[int] = frozenset()
+    draws: dict[int, SearchState] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Children that were drawn already. They follow from all else, so whatever is replaced, none are left."""
 
     @property
     def generation(self) -> int:
@@ -86,29 +87,17 @@ def start(parameters: Parameters, seed: int, popsize: int | None, weights: Any) 
 
 def batch(played: Played, number: int) -> SearchState:
     """The generation with all of its children drawn: the first time, or once more."""
-    return drawn(BySearch(played.search, played.state, (played.parameters.digest, played.generation, number)))
+    if number not in played.draws:
+        played.draws[number] = drawn(played.search, played.state, number)
+    return played.draws[number]
 
 
-class BySearch:
-    """A search and its state, told apart by a key that decides both: arrays cannot be."""
-
-    def __init__(self, search: Search, state: SearchState, key: tuple[str, int, int]):
-        self.search, self.state, self.key = search, state, (*key, search.options.seed)
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, BySearch) and self.key == other.key and self.state is other.state
-
-
-@lru_cache(maxsize=8)
-def drawn(one: BySearch) -> SearchState:
-    number, seed = one.key[2], one.search.options.seed
+def drawn(search: Search, state: SearchState, number: int) -> SearchState:
+    seed = search.options.seed
     assert seed is not None
     # Another seed, and so other children of the same parents.
     own = seed if number == 0 else int(np.random.SeedSequence((seed, number)).generate_state(1, np.uint64)[0])
-    return open_generation(replace(one.search, options=replace(one.search.options, seed=own)), one.state)
+    return open_generation(replace(search, options=replace(search.options, seed=own)), state)
 
 
 def child(played: Played, slot: int) -> dict[str, Any]:

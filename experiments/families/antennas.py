@@ -50,9 +50,8 @@ def side_lobes(task: Aerial, settings: Float[Array, "n 8"]) -> Float[Array, " n"
         linear[:, None] * places[None] + quadratic[:, None] * (places[None] / NUM_ELEMENTS) ** 2
     )
     sines = jnp.linspace(-1.0, 1.0, ANGLES)
-    turns = math.pi * places[None, :] * sines[:, None]
-    waves = strengths[:, None, :] * jnp.exp(1j * (turns[None] + phases[:, None, :]))
-    power = jnp.abs(jnp.sum(waves, axis=-1)) ** 2
+    turns = jnp.exp(1j * math.pi * places[:, None] * sines[None, :])
+    power = jnp.abs((strengths * jnp.exp(1j * phases)) @ turns) ** 2
     away = jnp.abs(sines[None, :] - task.direction) > BEAM
     aim = jnp.argmin(jnp.abs(sines - task.direction))
     strongest = jnp.max(jnp.where(away, power, 0.0), axis=1)

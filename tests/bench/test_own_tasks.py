@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import lga
-from lga.bench.own_tasks import OWN_TASKS, Trained, sized, verdict
+from lga.bench.own_starts import most_useful, sized
+from lga.bench.own_tasks import OWN_TASKS, Trained, minimize_from, verdict
 from lga.bench.statistics import mean_interval
+from lga.core.variables import Variables
 from lga.meta.speed_validation import generations_to, log2_evaluations
 
 TINY = replace(OWN_TASKS, meta_generations=2, meta_population=4, num_tasks=2, validate_every=1)
@@ -38,6 +40,26 @@ def test_a_budget_holds_the_first_solutions_and_whole_generations():
     assert sized(3, 10, 100).num_generations == 9
     with pytest.raises(ValueError, match="less than two generations"):
         sized(3, 10, 19)
+
+
+def test_the_most_useful_optima_are_those_that_are_good_on_other_tasks():
+    """Two groups of tasks: an optimum of a group is good on all others of it."""
+    group = np.repeat([0, 1], [24, 16])
+    values = np.abs(group[:, None] - group[None, :]) + 0.01 * np.random.default_rng(0).uniform(size=(40, 40))
+    one, other = most_useful(values, 2)
+    assert (group[one], group[other]) == (0, 1)
+    # What is best on its own task alone is of no use.
+    assert most_useful(np.where(np.eye(40, dtype=bool), -1.0, values), 2) == [one, other]
+
+
+def test_a_search_tries_the_points_of_its_start_first():
+    low, high, no = np.array([-5.0, 0.1]), np.array([5.0, 10.0]), np.zeros(2, bool)
+    first = np.array([[1.0, 2.0], [-3.0, 0.5], [4.0, 9.0]])
+    variables = Variables(low, high, np.array([False, True]), no, np.array([0.0, 1.0]), 0.1 * np.eye(2), first)
+    asked = []
+    minimize_from(variables, lambda x: asked.append(x) or float(np.sum(x**2)), max_evaluations=20, popsize=8, seed=0)
+    np.testing.assert_allclose(asked[:3], first, rtol=1e-9)
+    assert len(asked) == 20
 
 
 def row(name, log2_fewer, wins):

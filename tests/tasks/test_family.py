@@ -48,6 +48,15 @@ def test_a_start_moves_the_search_and_not_the_tasks():
     assert first.std() == pytest.approx(2.5, abs=4 * 2.5 / np.sqrt(2 * first.size))
 
 
+def test_a_start_from_points_begins_with_them_and_draws_the_rest():
+    points = np.array([X0, [1.0, -1.5, 8.0]])
+    started = started_at(OWN, np.array(X0), np.diag(SIGMA0), points)
+    first = started.start(jax.random.key(0), 5, 3)
+    np.testing.assert_allclose(started.variables.decode(np.asarray(first, float))[:2], points, rtol=1e-4)
+    around = started_at(OWN, np.array(X0), np.diag(SIGMA0)).start(jax.random.key(0), 5, 3)
+    np.testing.assert_array_equal(first[2:], around[2:])
+
+
 def test_noise_is_seen_and_not_judged_by():
     noisy = family(draw, evaluate, BOUNDS, noise=lambda key, values: values + jax.random.normal(key, values.shape))
     task, coordinates = noisy.draw(jax.random.key(0), (3, 3)), jnp.zeros((50, 3))

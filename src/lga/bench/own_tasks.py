@@ -5,19 +5,27 @@ validate, and to test. What is reported comes from the last, which nothing was c
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 from rich.table import Table
 
 from lga.algorithms import presets
-from lga.algorithms.run import run
+from lga.bench.own_starts import (
+    CHOICE_SEED,
+    SIGMAS,
+    Choice,
+    curves,
+    learned_starts,
+    shipped_curves,
+    sized,
+    suited,
+)
 from lga.bench.statistics import interval_text, mean_interval
 from lga.core.checks import require, require_positive_integer
 from lga.core.files import write_report
@@ -25,24 +33,16 @@ from lga.core.interfaces import Algorithm
 from lga.core.variables import START_DEVIATION, InVariables, Variables
 from lga.meta.config import MetaConfig, Scale
 from lga.meta.families import family_of
-from lga.meta.objective import first_solutions
 from lga.meta.report import write_training_page
 from lga.meta.run_directory import BEST
 from lga.meta.speed_validation import Curves, best_so_far, log2_evaluations, task_keys
 from lga.meta.train import train as meta_train
 from lga.operators.theta import Theta
 from lga.optimize.minimize import minimize
-from lga.tasks.family import Family, started_at
+from lga.tasks.family import Family
 from lga.weights import DEFAULT_WEIGHTS, resolve
 
-CHOICE_SEED, TEST_SEED = 30_011, 30_013
-LONGER = 8
-"""Optima are looked for with as many times the budget."""
-SMALLEST_SHARE = 0.005
-"""A start is never narrower than this part of a variable's range."""
-SIGMAS = (0.25, 0.5, 1.0, 2.0)
-WIDTHS = (0.3, 0.55, 1.0)
-"""Of a start, relative to how far optima are spread."""
+TEST_SEED = 30_017
 OUTCOME = "own_tasks.json"
 
 OWN_TASKS = MetaConfig(
@@ -86,15 +86,19 @@ class Trained:
     @classmethod
     def load(cls, directory: str | Path) -> "Trained":
         outcome = json.loads((Path(directory) / OUTCOME).read_text())
-        told = outcome["variables"]
-        arrays = None if told is None else Variables(**{name: np.asarray(value) for name, value in told.items()})
-        return cls(Path(directory) / BEST, outcome["options"], arrays, outcome["report"])
+        told = outcome["variables"] or {}
+        arrays = {name: np.asarray(value) for name, value in told.items() if value is not None}
+        variables = Variables(**arrays) if arrays else None
+        return cls(Path(directory) / BEST, outcome["options"], variables, outcome["report"])
 
 
 def minimize_from(variables: Variables, fun: Callable[[Any], Any], **options: Any) -> Any:
     """`lga.minimize` in the coordinates that a family was trained in. Whatever these are, bounds hold."""
     inside = InVariables(fun, variables, options.get("vectorized", False))
-    result = minimize(inside, x0=np.zeros(variables.num_dims), sigma0=START_DEVIATION, **options)
+    x0 = np.zeros(variables.num_dims)
+    if variables.first is not None:
+        x0 = variables.encode(variables.first[: options.get("popsize")])
+    result = minimize(inside, x0=x0, sigma0=START_DEVIATION, **options)
     evaluations = replace(result.evaluations, x=variables.decode(result.evaluations.x))
     x = None if result.x is None else variables.decode(result.x[None])[0]
     result.update(x=x, evaluations=evaluations, population=variables.decode(result.population))
@@ -171,120 +175,9 @@ def train_for(
 
 def as_json(outcome: Trained) -> dict[str, Any]:
     variables = outcome.variables
-    told = None if variables is None else {name: np.asarray(one).tolist() for name, one in variables._asdict().items()}
+    plain = {} if variables is None else variables._asdict()
+    told = {name: None if one is None else np.asarray(one).tolist() for name, one in plain.items()} or None
     return {"options": outcome.options, "variables": told, "report": outcome.report}
-
-
-def sized(num_dims: int, num_children: int, budget: int) -> Scale:
-    """As many generations as the budget allows for, after the first solutions."""
-    generations = budget // num_children - 1
-    require(generations >= 1, f"budget is {budget}, which is less than two generations of {num_children}.")
-    return Scale(num_dims, num_children, generations)
-
-
-def shipped() -> Callable[[int], Algorithm]:
-    theta = resolve(DEFAULT_WEIGHTS).theta
-    return lambda num_children: presets.learned_ga(theta, num_children)
-
-
-def shipped_curves(family: Family, scale: Scale, num_tasks: int, seed: int, sigma0: float | None = None) -> Curves:
-    rate = resolve(DEFAULT_WEIGHTS).sigma0 if sigma0 is None else sigma0
-    return curves(family, shipped(), rate, scale, num_tasks, seed)
-
-
-def curves(
-    family: Family, build: Callable[[int], Algorithm], sigma0: float, scale: Scale, num_tasks: int, seed: int
-) -> Curves:
-    compiled = jax.jit(lambda keys: best_so_far(keys, family, build(scale.num_children), sigma0, scale))
-    return np.asarray(compiled(task_keys(seed, num_tasks)))
-
-
-class Starts(NamedTuple):
-    """Where the optima of a family lie, and two ways to be spread around there."""
-
-    x0: Float[np.ndarray, " d"]
-    spreads: dict[str, Float[np.ndarray, "d d"]]
-
-
-def learned_starts(family: Family, num_dims: int, num_children: int, budget: int, num_tasks: int = 64) -> Starts | None:
-    """What long searches of the shipped weights find, over tasks of the family; built-in families have no start.
-
-    Optima are spread as they are, or as the shapes are that these searches end with: long where a task is flat.
-    """
-    if family.variables is None:
-        return None
-    variables, rate = family.variables, resolve(DEFAULT_WEIGHTS).sigma0
-    scale, algorithm = sized(num_dims, num_children, LONGER * budget), shipped()(num_children)
-
-    def found(keys):
-        task = family.draw(keys[0], (num_dims, num_dims))
-        key_start, key_run = jax.random.split(keys[1])
-        start = first_solutions(key_start, family, task, num_children)
-
-        def seen(key, solutions):
-            return family.observe(key, task, solutions)[1]
-
-        state, _ = run(key_run, algorithm, seen, start, rate, scale.num_generations)
-        return variables.decode(state.best_solution[None], jnp)[0], state.shape_memory.stretch
-
-    keys = task_keys(CHOICE_SEED, num_tasks)
-    best, shapes = jax.jit(lambda some: jax.lax.map(found, some))(keys)
-    places = variables.inner(np.asarray(best, float))
-    low, high = variables.inner_bounds
-    floor = np.diag((SMALLEST_SHARE * (high - low)) ** 2)
-    scatter = np.cov(places.T) + floor
-    stretched = variables.frame[1] @ np.asarray(shapes, float)
-    forms = stretched @ np.swapaxes(stretched, 1, 2)
-    valley = np.mean(forms / np.linalg.det(forms)[:, None, None] ** (1.0 / num_dims), axis=0)
-    valley = valley * (np.linalg.det(scatter) / np.linalg.det(valley)) ** (1.0 / num_dims)
-    mean = places.mean(axis=0)
-    x0 = np.where(variables.log, 10.0 ** np.where(variables.log, mean, 0.0), mean)
-    x0 = np.clip(np.where(variables.integer, np.rint(x0), x0), variables.low, variables.high)
-    return Starts(x0, {"optima": np.linalg.cholesky(scatter), "shapes": np.linalg.cholesky(valley)})
-
-
-class Choice(NamedTuple):
-    """What suits the shipped weights on the family, and training goes on from."""
-
-    family: Family
-    size: Scale
-    sigma0: float
-
-
-def suited(
-    family: Family, starts: Starts | None, num_dims: int, usual: int, budget: int, num_tasks: int = 64
-) -> Choice:
-    """The population, initial rate and start that need the fewest evaluations, in the mean over tasks."""
-    sizes = [sized(num_dims, number, budget) for number in sorted({max(4, usual // 2), usual}, reverse=True)]
-    spreads = [None] if starts is None else [w * spread for spread in starts.spreads.values() for w in WIDTHS]
-    settings = [(spread, sigma0) for spread in spreads for sigma0 in SIGMAS]
-    keys = task_keys(CHOICE_SEED + 1, num_tasks)
-    tried = [
-        (size, setting, curve)
-        for size in sizes
-        for setting, curve in zip(settings, curves_by_setting(family, starts, size, keys, settings), strict=True)
-    ]
-    first_size, _, first = tried[0]
-    speeds = [
-        log2_evaluations(curve, first, size.num_children, first_size.num_children).mean() for size, _, curve in tried
-    ]
-    size, (spread, sigma0), _ = tried[int(np.argmin(speeds))]
-    return Choice(family if starts is None else started_at(family, starts.x0, spread), size, sigma0)
-
-
-def curves_by_setting(
-    family: Family, starts: Starts | None, size: Scale, keys: Any, settings: list[tuple[Any, float]]
-) -> Iterator[Curves]:
-    """Of the shipped weights, for each start and each initial rate; one program does them all."""
-    algorithm = shipped()(size.num_children)
-
-    @jax.jit
-    def course(spread, sigma0):
-        started = family if starts is None else started_at(family, starts.x0, spread)
-        return best_so_far(keys, started, algorithm, sigma0, size)
-
-    for spread, sigma0 in settings:
-        yield np.asarray(course(spread, np.float32(sigma0)))
 
 
 def tested(

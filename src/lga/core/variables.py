@@ -34,7 +34,8 @@ def inner_bounds(
 class Variables(NamedTuple):
     """Bounds, and where a search starts: everywhere in them, or around `x0` with the covariance `spread spread^T`.
 
-    `spread` is in the scale in which variables are linear: in decades where they are log-scaled.
+    `spread` is in the scale in which variables are linear: in decades where they are log-scaled. With `first`, these
+    points are tried before any that are drawn.
     """
 
     low: Float[np.ndarray, " d"]
@@ -43,6 +44,7 @@ class Variables(NamedTuple):
     integer: Bool[np.ndarray, " d"]
     x0: Float[np.ndarray, " d"] | None = None
     spread: Float[np.ndarray, "d d"] | None = None
+    first: Float[np.ndarray, "k d"] | None = None
 
     @property
     def num_dims(self) -> int:
@@ -66,6 +68,11 @@ class Variables(NamedTuple):
     def to_inner(self, coordinates: Any) -> Any:
         centre, matrix = self.frame
         return centre[None] + coordinates @ matrix.T
+
+    def encode(self, x: Float[np.ndarray, "n d"], numpy: Any = np) -> Any:
+        """Coordinates of points within the bounds."""
+        centre, matrix = self.frame
+        return numpy.linalg.solve(matrix, (self.inner(x) - centre).T).T
 
     def from_inner(self, inner: Any, numpy: Any = np) -> Any:
         """The variables at a place, whatever it is: beyond a bound the box is seen in a mirror."""

@@ -41,11 +41,15 @@ class Family(NamedTuple):
 
 
 def first_coordinates(key: Key[Array, ""], variables: Variables, count: int) -> Float[Array, "n d"]:
-    """What a search starts with: anywhere in the box, or around the start."""
+    """What a search starts with: anywhere in the box, or around the start, after points that are known to be good."""
     shape = (count, variables.num_dims)
     if variables.x0 is None:
         return jax.random.uniform(key, shape, minval=-HALF_SIDE, maxval=HALF_SIDE)
-    return START_DEVIATION * jax.random.normal(key, shape)
+    drawn = START_DEVIATION * jax.random.normal(key, shape)
+    if variables.first is None:
+        return drawn
+    given = variables.encode(variables.first[:count], jnp)
+    return jnp.concatenate([given, drawn[len(given) :]])
 
 
 def family(
@@ -108,13 +112,13 @@ def from_variables(name: str, draw: Any, evaluate: Any, noise: Any, variables: V
     )
 
 
-def started_at(own: Family, x0: Any, spread: Any) -> Family:
-    """The same tasks, with searches that start around a point; `spread` may be traced.
+def started_at(own: Family, x0: Any, spread: Any, first: Any = None) -> Family:
+    """The same tasks, with searches that start around a point, or with the points `first`; `spread` may be traced.
 
     The family must be one whose searches start anywhere.
     """
     assert own.variables is not None
-    after = own.variables._replace(x0=x0, spread=spread)
+    after = own.variables._replace(x0=x0, spread=spread, first=first)
     centre, matrix = own.variables.frame
 
     def observe(key: Key[Array, ""], task: Any, coordinates: Float[Array, "n d"]):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lga.report.search import SearchRecord
-from lga.report.training import Matrix, TrainingRecord
+from lga.report.training import HeldOut, Matrix, TrainingRecord
 
 ATTACK = "</script><img src=x onerror=\"document.title='owned'\">"
 
@@ -14,6 +14,7 @@ def search_record(num_evaluations: int, num_dims: int = 3, maximize: bool = Fals
     share = np.arange(num_evaluations) / num_evaluations
     x = 0.5 + 10 ** (-3 * share)[:, None] * draw.normal(size=(num_evaluations, num_dims))
     x[:, 0] = 10.0 ** x[:, 0]
+    x[:, -1] = np.arange(num_evaluations) % 3
     cost = 1e-4 + np.sum((x - 0.5) ** 2, axis=1)
     value = np.where(np.arange(num_evaluations) % 10 == 9, np.nan, -cost if maximize else cost)
     failed = np.isnan(value)
@@ -45,6 +46,7 @@ def search_record(num_evaluations: int, num_dims: int = 3, maximize: bool = Fals
         num_restarts=1,
         settings={"algorithm": "lga", "seed": "1"},
         versions={"lga": "0"},
+        things={f"x{num_dims - 1}": ("steel", ATTACK, "brass")},
     )
 
 
@@ -65,5 +67,6 @@ def training_record() -> TrainingRecord:
             "Gaussian GA": dict(zip(functions, (0.0, 1.0, 2.0), strict=True)),
         },
         score_name="mean log10 gap",
+        held_out=HeldOut(f"no gain {ATTACK}", "4 tasks", ["against", "fewer"], [[ATTACK, "1.0 [0.5, 1.5]"]]),
         matrices=[Matrix("select: attend, head 1", np.eye(2) - 0.5, ("rank", "one"), ("rank", "one"))],
     )

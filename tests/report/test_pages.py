@@ -116,6 +116,22 @@ def test_an_evaluation_looked_at_is_marked_in_all_pictures(open_page):
     assert page.locator(".slice .looked-at").count() == len(record.names)
 
 
+def test_things_are_called_by_their_names(open_page):
+    page = open_page("search")
+    assert page.locator(".slice").last.locator("text.below").all_text_contents() == ["steel", ATTACK, "brass"]
+    page.locator("#rank").focus()
+    page.keyboard.press("ArrowRight")
+    told = page.locator("#looked-at").inner_text()
+    assert re.search(r"x2 (steel|brass|<)", told)
+    assert told.split("x2 ")[1].split(", value")[0] in page.locator("tbody").nth(1).locator("tr").nth(1).inner_text()
+
+
+def test_the_verdict_of_the_test_is_told(open_page):
+    page = open_page("training")
+    assert page.get_by_role("heading", name="The test").is_visible()
+    assert page.locator("strong").inner_text() == f"No gain {ATTACK}."
+
+
 def test_only_the_best_are_shown_on_request(open_page):
     page = open_page("search")
     page.locator("#shown").focus()
@@ -130,7 +146,7 @@ def test_tables_are_sorted_by_number_and_filtered_by_text(open_page):
     heading = page.get_by_role("button", name="this run")
 
     def functions():
-        rows = page.locator("tbody tr")
+        rows = page.locator("tbody").last.locator("tr")
         return [row.locator("td").first.inner_text() for row in rows.all() if row.is_visible()]
 
     heading.click()

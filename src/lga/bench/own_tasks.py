@@ -39,6 +39,7 @@ from lga.meta.speed_validation import Curves, best_so_far, log2_evaluations, tas
 from lga.meta.train import train as meta_train
 from lga.operators.theta import Theta
 from lga.optimize.minimize import minimize
+from lga.report.training import HeldOut
 from lga.tasks.family import Family
 from lga.weights import DEFAULT_WEIGHTS, resolve
 
@@ -169,7 +170,7 @@ def train_for(
     search = {"popsize": size.num_children, "max_evaluations": budget}
     outcome = Trained(directory / BEST, search, choice.family.variables, told)
     write_report(directory / OUTCOME, as_json(outcome) | {"config": asdict(config)})
-    write_training_page(directory, {})
+    write_training_page(directory, {}, held_out=held_out_of(told))
     return outcome
 
 
@@ -251,13 +252,23 @@ def is_ahead(row: dict[str, Any]) -> bool:
     return fewer is not None and wins is not None and fewer > 0.0 and wins > 0.5
 
 
-def outcome_table(report: dict[str, Any]) -> Table:
-    """For the screen."""
-    title = f"{report['num_tests']} tasks that were not trained on, {report['budget']} evaluations each"
-    table = Table("against", "times fewer evaluations (95 %)", "median", "lower at the end (95 %)", title=title)
+def held_out_of(report: dict[str, Any]) -> HeldOut:
+    """For the page of the run."""
+    caption = f"{report['num_tests']} tasks that were not trained on, {report['budget']} evaluations each"
+    headings = ["against", "times fewer evaluations (95 %)", "median", "lower at the end (95 %)"]
+    rows = []
     for row in report["rows"]:
         fewer, wins = in_words(row)
-        table.add_row(row["method"], fewer, f"{row['median_times_fewer_evaluations']:.1f}", wins)
+        rows.append([row["method"], fewer, f"{row['median_times_fewer_evaluations']:.1f}", wins])
+    return HeldOut(report["verdict"], caption, headings, rows)
+
+
+def outcome_table(report: dict[str, Any]) -> Table:
+    """For the screen."""
+    tests = held_out_of(report)
+    table = Table(*tests.headings, title=tests.caption)
+    for row in tests.rows:
+        table.add_row(*row)
     return table
 
 

@@ -13,10 +13,11 @@ from lga.core.versions import versions
 from lga.meta.run_directory import BEST, read_metrics, saved_config
 from lga.operators.fold import fold
 from lga.operators.theta import Theta
-from lga.report.training import Matrix, TrainingRecord, training_page
+from lga.report.training import HeldOut, Matrix, TrainingRecord, training_page
 from lga.weights import load_theta
 
 PAGE = "report.html"
+SCORE_NAMES = {"bbob": "mean log10 gap", "tuning": "mean of the best so far"}
 
 FITNESS = ("better", "rank", "z-score")
 FEATURES: dict[str, tuple[str, ...]] = {
@@ -29,14 +30,18 @@ FEATURES: dict[str, tuple[str, ...]] = {
 """What the folded forms of an operator are forms over."""
 
 
-def write_training_page(directory: Path, scores: dict[str, dict[str, float]], to: Path | None = None) -> Path:
+def write_training_page(
+    directory: Path, scores: dict[str, dict[str, float]], to: Path | None = None, held_out: HeldOut | None = None
+) -> Path:
     """Beside the run, unless told otherwise. `scores` are by method, the run's own first, and by function."""
     page = to or directory / PAGE
-    write_atomically(page, training_page(training_record(directory, scores)).encode())
+    write_atomically(page, training_page(training_record(directory, scores, held_out)).encode())
     return page
 
 
-def training_record(directory: Path, scores: dict[str, dict[str, float]]) -> TrainingRecord:
+def training_record(
+    directory: Path, scores: dict[str, dict[str, float]], held_out: HeldOut | None = None
+) -> TrainingRecord:
     config, metrics = saved_config(directory), read_metrics(directory)
     theta, provenance = load_theta(directory / BEST)
     return TrainingRecord(
@@ -49,10 +54,11 @@ def training_record(directory: Path, scores: dict[str, dict[str, float]]) -> Tra
         },
         metrics=metrics,
         scores=scores,
-        score_name="mean log10 gap" if config.tasks == "bbob" else "mean of the best so far",
+        score_name=SCORE_NAMES.get(config.tasks, "log2 of the evaluations over those that lga-2 needs"),
         matrices=matrices(theta),
         settings={name: text_of(value) for name, value in asdict(config).items()},
         versions=versions(),
+        held_out=held_out,
     )
 
 
@@ -66,7 +72,9 @@ def matrices(theta: Theta) -> list[Matrix]:
         if name in ("attend", "score"):
             features = FEATURES[operator]
             for head, form in enumerate(values, start=1):
-                found.append(Matrix(f"{operator}: {name}, head {head}", form, features, features))
+                # A head that training does not use says nothing.
+                if np.any(form):
+                    found.append(Matrix(f"{operator}: {name}, head {head}", form, features, features))
         elif name == "value":
             heads = tuple(f"head {head + 1}" for head in range(len(values)))
             found.append(Matrix(f"{operator}: value", values.T, FEATURES[operator], heads))
@@ -84,4 +92,5 @@ def in_rows(operator: str, rows: list[tuple[str, np.ndarray]]) -> Matrix:
 
 
 def text_of(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+    text = ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+    return text or "none"

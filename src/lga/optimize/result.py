@@ -9,6 +9,7 @@ from scipy.optimize import OptimizeResult
 
 from lga.core.files import write_atomically
 from lga.core.versions import versions
+from lga.optimize.variables import Names
 from lga.report.charts import svg
 from lga.report.markup import element, table
 from lga.report.search import SearchRecord, convergence_drawing, search_page
@@ -70,7 +71,16 @@ def record_of(result: Any) -> SearchRecord:
         num_restarts=int(result.restarts),
         settings=shown,
         versions=versions(),
+        things=things_of(evaluations.variables),
     )
+
+
+def things_of(variables: Names | None) -> dict[str, tuple[str, ...]]:
+    """What the choices of a variable are called, by its name."""
+    if variables is None:
+        return {}
+    pairs = zip(variables.names, variables.things, strict=True)
+    return {name: tuple(map(str, things)) for name, things in pairs if things is not None}
 
 
 def best_point(x: Any, names: tuple[str, ...]) -> dict[str, Any] | None:

@@ -17,6 +17,8 @@ class Axis:
     low: float
     high: float
     log: bool = False
+    words: tuple[str, ...] = ()
+    """What the values 0, 1, 2, ... stand for, if they are no numbers."""
 
     def place(self, values: Values) -> Values:
         """0 at the low end, 1 at the high one; what lies beyond an end is drawn there."""
@@ -26,8 +28,16 @@ class Axis:
 
     def ticks(self, most: int = 6) -> list[tuple[float, str]]:
         """Places and texts."""
+        if self.words:
+            places = self.place(np.arange(len(self.words), dtype=float))
+            return list(zip(places.tolist(), self.words, strict=True))
         values = decades(self.low, self.high, most) if self.log else steps(self.low, self.high, most)
         return list(zip(self.place(np.array(values)).tolist(), (number(value, 4) for value in values), strict=True))
+
+
+def axis_of(label: str, words: tuple[str, ...]) -> Axis:
+    """Of a variable that is one of several things."""
+    return Axis(label, 0.0, max(len(words) - 1.0, 1.0), words=words)
 
 
 def axis_over(label: str, values: Values, log: bool | None = None, low: float | None = None) -> Axis:

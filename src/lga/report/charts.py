@@ -141,7 +141,8 @@ def signed(value: int) -> str:
 
 
 def plain(axis: Axis) -> dict[str, Any]:
-    return {"label": axis.label, "low": axis.low, "high": axis.high, "log": axis.log}
+    own = {"label": axis.label, "low": axis.low, "high": axis.high, "log": axis.log}
+    return own | {"words": axis.words} if axis.words else own
 
 
 def compact(values: np.ndarray) -> list[float | int | None]:

@@ -10,6 +10,8 @@ const place = (axis, value) => {
 };
 const shown = (value) => (value === null ? "none" : Number(value.toPrecision(6)).toString().replace("-", "\u2212"));
 
+const told = (axis, value) => axis.words?.[value] ?? shown(value);
+
 const draw = (group, name, attributes) => {
   const one = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
@@ -66,19 +68,19 @@ const lineChart = (figure, chart) => {
   });
 };
 
-const evaluations = (told) => {
+const evaluations = (rows) => {
   const [rank, limit, output] = ["rank", "shown", "looked-at"].map((id) => document.getElementById(id));
-  const [count, last] = [told.number.length, told.axes.length - 1];
+  const [count, last] = [rows.number.length, rows.axes.length - 1];
   const whole = document.querySelector("#parallel svg");
   const slices = [...document.querySelectorAll(".slice svg")];
-  const height = (row, axis) => TOP + 20 + DOWN * (1 - place(told.axes[axis], told.columns[axis][row]));
+  const height = (row, axis) => TOP + 20 + DOWN * (1 - place(rows.axes[axis], rows.columns[axis][row]));
   const spot = (row, axis) => [
-    LEFT + ACROSS * place(told.axes[axis], told.columns[axis][row]),
-    TOP + DOWN * (1 - place(told.axes[last], told.columns[last][row])),
+    LEFT + ACROSS * place(rows.axes[axis], rows.columns[axis][row]),
+    TOP + DOWN * (1 - place(rows.axes[last], rows.columns[last][row])),
   ];
   const look = () => {
     const row = Number(rank.value) - 1;
-    const corners = told.axes.map((_, axis) => `${LEFT + told.apart * axis} ${height(row, axis)}`);
+    const corners = rows.axes.map((_, axis) => `${LEFT + rows.apart * axis} ${height(row, axis)}`);
     const group = whole.querySelector(".pointer");
     group.replaceChildren();
     draw(group, "path", { d: `M${corners.join("L")}`, class: "looked-at" });
@@ -87,8 +89,8 @@ const evaluations = (told) => {
       svg.querySelector(".pointer").replaceChildren();
       draw(svg.querySelector(".pointer"), "circle", { cx, cy, r: 8, class: "looked-at" });
     });
-    const parts = told.axes.map((axis, at) => `${axis.label} ${shown(told.columns[at][row])}`);
-    output.textContent = `Rank ${row + 1}, evaluation ${told.number[row]}: ${parts.join(", ")}`;
+    const parts = rows.axes.map((axis, at) => `${axis.label} ${told(axis, rows.columns[at][row])}`);
+    output.textContent = `Rank ${row + 1}, evaluation ${rows.number[row]}: ${parts.join(", ")}`;
     rank.setAttribute("aria-valuetext", output.textContent);
   };
   const lookAt = (distance) => {
@@ -98,8 +100,8 @@ const evaluations = (told) => {
   rank.addEventListener("input", look);
   whole.addEventListener("pointermove", (event) => {
     const [x, y] = pointed(whole, event);
-    const axis = Math.min(Math.max(Math.floor((x - LEFT) / told.apart), 0), last - 1);
-    const share = (x - LEFT) / told.apart - axis;
+    const axis = Math.min(Math.max(Math.floor((x - LEFT) / rows.apart), 0), last - 1);
+    const share = (x - LEFT) / rows.apart - axis;
     lookAt((row) => Math.abs((1 - share) * height(row, axis) + share * height(row, axis + 1) - y));
   });
   slices.forEach((svg, axis) =>
@@ -109,7 +111,7 @@ const evaluations = (told) => {
     }),
   );
   limit.addEventListener("input", () => {
-    const grades = (Number(limit.value) / count) * told.grades;
+    const grades = (Number(limit.value) / count) * rows.grades;
     for (const one of document.querySelectorAll("[data-grade]")) {
       one.classList.toggle("hidden", Number(one.dataset.grade) >= grades);
     }

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from lga.report.axes import Axis, Values, axis_over, robust_axis
+from lga.report.axes import Axis, Values, axis_of, axis_over, robust_axis
 from lga.report.charts import (
     ACROSS,
     DOWN,
@@ -57,6 +57,8 @@ class SearchRecord:
     num_restarts: int
     settings: dict[str, str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    things: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of variables that are one of several things, what these are called; `x` has their numbers."""
 
 
 def search_page(record: SearchRecord) -> str:
@@ -230,7 +232,12 @@ def told_variables(record: SearchRecord, order: Int[np.ndarray, " m"]) -> list[i
 
 
 def variable_axes(record: SearchRecord, order: Int[np.ndarray, " m"], columns: list[int]) -> list[Axis]:
-    return [axis_over(record.names[c], record.x[order, c], log=bool(record.log_scale[c])) for c in columns]
+    return [
+        axis_of(name, record.things[name])
+        if (name := record.names[c]) in record.things
+        else axis_over(name, record.x[order, c], log=bool(record.log_scale[c]))
+        for c in columns
+    ]
 
 
 def parallel(record: SearchRecord, order, grade, columns: list[int], axes: list[Axis]) -> Markup:
@@ -244,7 +251,8 @@ def parallel(record: SearchRecord, order, grade, columns: list[int], axes: list[
         rules.append(element("path", d=f"M{across} {TOP + 20}v{DOWN}", class_="rule"))
         rules.append(element("text", axis.label, x=across, y=TOP + 6, class_="axis"))
         for height, value in ((TOP + 34, axis.high), (TOP + 18 + DOWN, axis.low)):
-            rules.append(element("text", number(value, 3), x=across + 5, y=height, class_="end"))
+            text = axis.words[int(value)] if axis.words else number(value, 3)
+            rules.append(element("text", text, x=across + 5, y=height, class_="end"))
     best = graded_lines(heights[:1], apart, np.zeros(1, int))[0].replace("thread g0", "thread best")
     picture = svg(
         "Evaluations as lines from variable to variable",
@@ -296,13 +304,21 @@ def evaluation_data(record: SearchRecord, shown: Int[np.ndarray, " k"]) -> dict[
 
 def best_table(record: SearchRecord, order: Int[np.ndarray, " m"]) -> list[Markup]:
     rows = [
-        [rank, int(row) + 1, float(record.value[row]), *record.x[row].tolist()]
+        [rank, int(row) + 1, float(record.value[row]), *point(record, row)]
         for rank, row in enumerate(order[:MOST_ROWS].tolist(), start=1)
     ]
     caption = f"The best {len(rows)} evaluations"
     find = element("label", "Filter ", element("input", type="search", class_="filter", placeholder="number or text"))
     headings = ["rank", "evaluation", "value", *record.names]
     return [element("p", find, class_="controls"), table(headings, rows, caption, sortable=True)]
+
+
+def point(record: SearchRecord, row: int) -> list[Any]:
+    """Numbers, and things by what they are called."""
+    return [
+        record.things[name][int(value)] if name in record.things else value
+        for name, value in zip(record.names, record.x[row].tolist(), strict=True)
+    ]
 
 
 # Failures, time.

@@ -25,6 +25,16 @@ class Matrix:
 
 
 @dataclass(frozen=True)
+class HeldOut:
+    """What a run came to on tasks that nothing was chosen by."""
+
+    verdict: str
+    caption: str
+    headings: list[str]
+    rows: list[list[Any]]
+
+
+@dataclass(frozen=True)
 class TrainingRecord:
     title: str
     facts: dict[str, str]
@@ -36,6 +46,7 @@ class TrainingRecord:
     matrices: list[Matrix]
     settings: dict[str, str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    held_out: HeldOut | None = None
 
 
 def training_page(record: TrainingRecord) -> str:
@@ -43,6 +54,7 @@ def training_page(record: TrainingRecord) -> str:
     heat_maps = [heat_map(matrix) for matrix in record.matrices]
     sections = [
         element("header", element("h1", record.title), cards(record.facts)),
+        *([section("The test", *held_out_table(record.held_out))] if record.held_out else []),
         section("Course", element("div", *(chart.markup for chart in charts), class_="charts")),
         *([section("By function", *score_table(record))] if record.scores else []),
         section(
@@ -61,7 +73,11 @@ def training_charts(record: TrainingRecord) -> list[Chart]:
     x_axis = axis_over("meta-generation", when, log=False, low=0.0)
     series = [Series("median of all candidates", when, outcome, "line", 1)]
     note = "log10 of what searches ended with, on tasks that are drawn anew each time."
-    charts = [line_chart("outcome", "Training", note, x_axis, axis_over("", outcome, log=False), series)]
+    # Of tasks whose values may be negative there are no orders of magnitude, but one number for all.
+    told = np.ptp(outcome) > 0.0
+    charts = (
+        [line_chart("outcome", "Training", note, x_axis, axis_over("", outcome, log=False), series)] if told else []
+    )
     validated = [entry for entry in record.metrics if "validation" in entry]
     if not validated:
         return charts
@@ -74,6 +90,11 @@ def training_charts(record: TrainingRecord) -> list[Chart]:
     y_axis = axis_over("", np.concatenate(list(lines.values())), log=False)
     note = f"{record.score_name}, less is better, on tasks that no training uses: all sizes, and each of them."
     return [*charts, line_chart("validation", "Validation", note, x_axis, y_axis, series[:7])]
+
+
+def held_out_table(held_out: HeldOut) -> list[Markup]:
+    verdict = element("p", element("strong", held_out.verdict[:1].upper() + held_out.verdict[1:] + "."))
+    return [verdict, table(held_out.headings, held_out.rows, held_out.caption)]
 
 
 def score_table(record: TrainingRecord) -> list[Markup]:

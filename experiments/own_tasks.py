@@ -189,4 +189,10 @@ SMOKE = OwnTasksSettings(
     cases=("antennas",),
     runs=Path("runs/own_tasks-smoke"),
 )
-EXPERIMENT = Experiment(shows=str(__doc__), presets={"smoke": SMOKE, "paper": OwnTasksSettings()}, run=run)
+SMALL = OwnTasksSettings(
+    replace(OWN_TASKS, meta_generations=40, meta_population=24, num_tasks=32),
+    num_searched=32,
+    runs=Path("runs/own_tasks-small"),
+)
+PRESETS = {"smoke": SMOKE, "small": SMALL, "paper": OwnTasksSettings()}
+EXPERIMENT = Experiment(shows=str(__doc__), presets=PRESETS, run=run)

@@ -4,8 +4,6 @@ Searches run in coordinates, boxes of side 10 with mirrors for walls, as `lga.mi
 written in your own variables, and brought into coordinates here: `family(draw, evaluate, bounds)`.
 """
 
-import importlib.util
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +15,8 @@ from jaxtyping import Array, Float, Key
 
 from lga.core.checks import require
 from lga.core.variables import HALF_SIDE, START_DEVIATION, Variables
+from lga.tasks.numpy_family import in_jax
+from lga.tasks.numpy_worker import module_from
 
 Observe = Callable[[Key[Array, ""], Any, Float[Array, "n d"]], tuple[Float[Array, " n"], Float[Array, " n"]]]
 
@@ -53,25 +53,30 @@ def first_coordinates(key: Key[Array, ""], variables: Variables, count: int) -> 
 
 
 def family(
-    draw: Callable[[Key[Array, ""]], Any],
-    evaluate: Callable[[Any, Float[Array, "n d"]], Float[Array, " n"]],
+    draw: Callable[[Any], Any],
+    evaluate: Callable[[Any, Any], Any],
     bounds: Any,
     *,
-    noise: Callable[[Key[Array, ""], Float[Array, " n"]], Float[Array, " n"]] | None = None,
+    noise: Callable[[Any, Any], Any] | None = None,
     log_scale: Sequence[bool] | bool = False,
     integrality: Sequence[bool] | bool = False,
     name: str = "own",
+    numpy: bool = False,
+    workers: int = 1,
 ) -> Family:
     """A family of your own, to train for with `lga.train(tasks=...)`.
 
     Args:
         draw: A task, any tree of arrays of fixed shapes, from a random key.
-        evaluate: Values [n] of solutions [n, d] on a task; less is better. Both functions are written in JAX.
+        evaluate: Values [n] of solutions [n, d] on a task; less is better.
         bounds: A finite pair (low, high) for each variable.
         noise: From a random key and true values to what is measured; a search sees that, and is judged by the truth.
         log_scale: Which variables are searched in their logarithm.
         integrality: Which variables are whole numbers.
         name: What reports call it.
+        numpy: Whether the functions are written in NumPy: `draw` and `noise` take a `numpy.random.Generator` in place
+            of a key, and a task may be any object. That is slower, since nothing of it is compiled.
+        workers: Processes that evaluate, for functions in NumPy. The outcome does not depend on their number.
 
     Examples:
         >>> bowls = family(
@@ -92,7 +97,9 @@ def family(
     require(bool(np.all(low < high)), "bounds must have the lower end first.")
     log, integer = (np.broadcast_to(np.asarray(flag, bool), low.shape) for flag in (log_scale, integrality))
     require(bool(np.all(low[log] > 0.0)), "log_scale needs a lower bound of more than 0.")
-    return from_variables(name, draw, evaluate, noise, Variables(low, high, log, integer))
+    require(numpy or workers == 1, f"workers is {workers}, but functions in JAX have no use for them: say numpy=True.")
+    functions = in_jax(draw, evaluate, noise, workers) if numpy else (draw, evaluate, noise)
+    return from_variables(name, *functions, Variables(low, high, log, integer))
 
 
 def from_variables(name: str, draw: Any, evaluate: Any, noise: Any, variables: Variables) -> Family:
@@ -135,13 +142,6 @@ def find_family(place: str) -> Family:
     path, _, name = place.rpartition(":")
     file = Path(path)
     require(bool(path and name) and file.is_file(), f"tasks is {place!r}, but must be FILE.py:NAME of a family.")
-    module = f"lga_tasks_{file.stem}"
-    spec = importlib.util.spec_from_file_location(module, file)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    sys.modules[module] = loaded
-    spec.loader.exec_module(loaded)
-    found = getattr(loaded, name, None)
+    found = getattr(module_from(file, f"lga_tasks_{file.stem}"), name, None)
     require(isinstance(found, Family), f"tasks is {place!r}, but {file} has no family of that name: see lga.family.")
     return found  # pyright: ignore[reportReturnType]

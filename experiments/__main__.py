@@ -22,6 +22,7 @@ NOT_EXPERIMENTS = (
     "study_tables",
     "sweep",
     "timing",
+    "user_tables",
     "variants",
 )
 

@@ -19,6 +19,7 @@ from experiments.comparison_tables import COMPARISONS
 from experiments.form import Experiment, Outcome
 from experiments.markdown import markdown_table
 from experiments.study_tables import STUDIES
+from experiments.user_tables import USERS
 from lga.bench import neuro as neuro_report
 from lga.bench.hpob import report as hpob_report
 from lga.bench.statistics import interval_text
@@ -317,6 +318,7 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "hpob_spaces": hpob_spaces,
     "hpo_choice": hpob_choice,
     **STUDIES,
+    **USERS,
 }
 
 

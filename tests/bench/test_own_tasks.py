@@ -1,6 +1,8 @@
 """Training for a family of one's own, and what is said about it."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -75,6 +77,19 @@ def test_a_gain_is_claimed_only_beyond_its_interval():
     assert "but CMA-ES does as well" in verdict([ahead, close, ahead])
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_families_of_the_page_are_families(number):
+    page = (Path(__file__).parents[2] / "docs" / "own-tasks.md").read_text()
+    names: dict = {}
+    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[number], names)
+    bowls = names["bowls"]
+    task = bowls.draw(jax.random.key(0), (2, 2))
+    with jax.numpy_rank_promotion("allow"):
+        values, _ = bowls.observe(jax.random.key(1), task, jnp.array([[0.9, 1.1], [-4.0, 4.0]]))
+    # Coordinates are the variables themselves: the box has sides of ten.
+    assert values[0] < 3.0 < values[1]
+
+
 def test_training_must_be_told_for_what():
     with pytest.raises(ValueError, match="neither config nor tasks"):
         lga.train()
@@ -87,7 +102,7 @@ def test_a_family_is_trained_for_tested_and_used(tmp_path):
     def draw(key):
         return 0.3 * jax.random.normal(key, (2,)) + 1.0
 
-    mine = lga.family(draw, lambda task, x: jnp.sum((x - task) ** 2, axis=1), [(-5.0, 5.0)] * 2, name="bowls")
+    mine = lga.family(draw, lambda task, x: jnp.sum((x - task[None]) ** 2, axis=1), [(-5.0, 5.0)] * 2, name="bowls")
     trained = lga.train(tasks=mine, budget=60, directory=tmp_path / "run", settings=TINY, num_tests=8)
     # Optima are known to lie around 1, as widely as they were drawn.
     np.testing.assert_allclose(trained.variables.x0, 1.0, atol=4 * 0.3 / 8)
@@ -98,6 +113,22 @@ def test_a_family_is_trained_for_tested_and_used(tmp_path):
     assert result.fun == pytest.approx(np.sum((result.x - 1.2) ** 2))
     assert result.fun < 0.1
     assert (tmp_path / "run" / "report.html").exists()
+
+
+def numpy_draw(generator):
+    return generator.normal(1.0, 0.3, size=2)
+
+
+def numpy_evaluate(task, x):
+    return np.sum((x - task) ** 2, axis=1)
+
+
+@pytest.mark.slow
+def test_a_family_written_in_numpy_is_trained_for(tmp_path):
+    mine = lga.family(numpy_draw, numpy_evaluate, [(-5.0, 5.0)] * 2, name="bowls", numpy=True)
+    trained = lga.train(tasks=mine, budget=60, directory=tmp_path / "run", settings=TINY, num_tests=4)
+    np.testing.assert_allclose(trained.variables.x0, 1.0, atol=4 * 0.3 / 8)
+    assert trained.minimize(lambda x: float(np.sum((x - 1.2) ** 2)), seed=0).fun < 0.1
 
 
 @pytest.mark.slow

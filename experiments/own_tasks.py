@@ -142,7 +142,7 @@ def searches(trained: Trained, budget: int) -> dict[str, Callable[[Objective, in
     """Our own and pycma, from the bounds alone and from the start that training has found."""
     found = trained.variables
     assert found is not None
-    anywhere = found._replace(x0=None, spread=None)
+    anywhere = found._replace(x0=None, spread=None, first=None)
     space = {"bounds": np.stack([found.low, found.high], axis=1), "log_scale": found.log, "integrality": found.integer}
     limits: dict[str, Any] = {"max_evaluations": budget, "vectorized": True}
     return {
@@ -155,7 +155,8 @@ def searches(trained: Trained, budget: int) -> dict[str, Callable[[Objective, in
 
 
 def by_pycma(objective: Objective, variables: Variables, budget: int, seed: int) -> None:
-    """From the middle of the box with three tenths of its side, within bounds; or from the start and its deviation.
+    """From the middle of the box with three tenths of its side, within bounds; or from the start and its deviation: the
+    best of its points, if it has some, which are evaluated first.
 
     Variables that span orders of magnitude are log-scaled for it, too.
     """
@@ -165,8 +166,11 @@ def by_pycma(objective: Objective, variables: Variables, budget: int, seed: int)
     x0, sigma0 = np.zeros(variables.num_dims), START_DEVIATION
     if variables.x0 is None:
         sigma0, options["bounds"] = 0.6 * HALF_SIDE, [-HALF_SIDE, HALF_SIDE]
-    strategy = cma.CMAEvolutionStrategy(x0, sigma0, options)
     evaluations = 0
+    if variables.first is not None:
+        x0 = variables.encode(variables.first)[np.argmin(objective(variables.first))]
+        evaluations = len(variables.first)
+    strategy = cma.CMAEvolutionStrategy(x0, sigma0, options)
     while evaluations < budget:
         points = strategy.ask()
         values = objective(variables.decode(np.stack(points)))

@@ -98,7 +98,7 @@ def test_training_must_be_told_for_what():
 
 
 @pytest.mark.slow
-def test_a_family_is_trained_for_tested_and_used(tmp_path):
+def test_a_family_is_trained_for_tested_and_used(tmp_path, ranks_promoted):
     def draw(key):
         return 0.3 * jax.random.normal(key, (2,)) + 1.0
 
@@ -124,7 +124,7 @@ def numpy_evaluate(task, x):
 
 
 @pytest.mark.slow
-def test_a_family_written_in_numpy_is_trained_for(tmp_path):
+def test_a_family_written_in_numpy_is_trained_for(tmp_path, ranks_promoted):
     mine = lga.family(numpy_draw, numpy_evaluate, [(-5.0, 5.0)] * 2, name="bowls", numpy=True)
     trained = lga.train(tasks=mine, budget=60, directory=tmp_path / "run", settings=TINY, num_tests=4)
     np.testing.assert_allclose(trained.variables.x0, 1.0, atol=4 * 0.3 / 8)
@@ -132,7 +132,7 @@ def test_a_family_written_in_numpy_is_trained_for(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_built_in_family_is_trained_for_by_its_name(tmp_path):
+def test_a_built_in_family_is_trained_for_by_its_name(tmp_path, ranks_promoted):
     trained = lga.train(tasks="curves", budget=40, dims=7, directory=tmp_path / "run", settings=TINY, num_tests=4)
     assert trained.variables is None
     assert trained.options["max_evaluations"] == 40

@@ -79,6 +79,11 @@ class SamplersSettings:
     """After how many the best is looked at."""
     gp_trials: int = 100
     """Its time grows with the third power of their number."""
+    gp_functions: int = 4
+    """It has the first so many functions."""
+
+    def functions_of(self, sampler: str) -> tuple[int, ...]:
+        return self.functions[: self.gp_functions] if sampler == GP else self.functions
 
 
 class Search(NamedTuple):
@@ -103,7 +108,7 @@ def run(settings: SamplersSettings, out: Path, console: Console) -> Outcome:
     on_pools = [
         Search(s, pool, seed) for pool in pools for seed in range(settings.num_seeds) for s in settings.samplers
     ]
-    on_functions = [Search(sampler, str(number), 0) for number in settings.functions for sampler in settings.samplers]
+    on_functions = [Search(s, str(number), 0) for s in settings.samplers for number in settings.functions_of(s)]
     work = [pool_cell(search, settings) for search in on_pools] + [
         function_cell(search, settings) for search in on_functions
     ]
@@ -207,17 +212,18 @@ def pool_rows(
 
 
 def function_rows(settings: SamplersSettings, curves: dict[Search, np.ndarray]) -> Iterator[dict[str, Any]]:
-    """Log10 gaps, paired over functions."""
+    """Log10 gaps, paired over the functions that a sampler has."""
 
-    def gaps(sampler: str, trials: int) -> Float[np.ndarray, " functions"]:
-        found = [curves[Search(sampler, str(number), 0)] for number in settings.functions]
+    def gaps(sampler: str, trials: int, functions: tuple[int, ...]) -> Float[np.ndarray, " functions"]:
+        found = [curves[Search(sampler, str(number), 0)] for number in functions]
         return np.array([curve[trials - 1] if len(curve) >= trials else math.nan for curve in found])
 
     for trials in settings.trials:
         for sampler in settings.samplers:
-            theirs = gaps(sampler, trials)
+            functions = settings.functions_of(sampler)
+            theirs = gaps(sampler, trials, functions)
             if np.isfinite(theirs).all():
-                yield row_of(sampler, theirs, gaps(OURS, trials), trials)
+                yield row_of(sampler, theirs, gaps(OURS, trials, functions), trials)
 
 
 def row_of(sampler: str, theirs: np.ndarray, ours: np.ndarray, trials: int) -> dict[str, Any]:
@@ -236,11 +242,16 @@ def row_of(sampler: str, theirs: np.ndarray, ours: np.ndarray, trials: int) -> d
 def cells_of(report: dict[str, Any]) -> Iterator[list[str]]:
     """Lines of a table: where, how many trials, who, the mean, and ours minus theirs."""
     sizes = report["config"]
-    on_pools = f"{len(report['pools'])} pools of HPO-B, {sizes['num_seeds']} seeds: regret"
-    on_functions = f"{len(sizes['functions'])} functions of BBOB, {sizes['num_dims']}-D: log10 gap"
+    on_pools = f"pools of HPO-B, {sizes['num_seeds']} seeds: regret"
+    on_functions = f"functions of BBOB, {sizes['num_dims']}-D: log10 gap"
     for where, digits, rows in ((on_pools, 4, report["pool_rows"]), (on_functions, 2, report["function_rows"])):
         for row in rows:
-            line = [where, f"{row['trials']}", row["sampler"], f"{row['mean']['mean']:.{digits}f}"]
+            line = [
+                f"{len(row['each'])} {where}",
+                f"{row['trials']}",
+                row["sampler"],
+                f"{row['mean']['mean']:.{digits}f}",
+            ]
             if row["sampler"] == OURS:
                 yield [*line, "", ""]
             else:

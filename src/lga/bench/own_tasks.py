@@ -220,7 +220,12 @@ def tuned_curves(
 
 
 def compared_with(
-    name: str, own: Curves, own_size: int, theirs: Curves, their_size: int, sigma0: float | None
+    name: str,
+    own: Curves,
+    own_size: int,
+    theirs: Float[np.ndarray, "tasks u"],
+    their_size: int,
+    sigma0: float | None,
 ) -> dict[str, Any]:
     """Paired over tasks. A win is a lower value at the end; ties are half a win."""
     wins = (own[:, -1] < theirs[:, -1]) + 0.5 * (own[:, -1] == theirs[:, -1])

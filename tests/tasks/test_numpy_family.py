@@ -1,11 +1,15 @@
 """Families written in NumPy: the same searches as in JAX, on the host, in any number of processes."""
 
+import subprocess
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from lga.tasks.family import family, find_family
+from processes import descendants, is_alive, wait_until
 
 BOUNDS = [(-5.0, 5.0)] * 3
 CENTRE = np.array([0.5, -1.0, 2.0])
@@ -89,6 +93,34 @@ def test_the_number_of_processes_does_not_change_a_bit(tmp_path):
         )
     np.testing.assert_array_equal(*found)
     assert np.all(found[0] > 0.0)
+
+
+SCRIPT = """
+import time
+import jax
+import jax.numpy as jnp
+import lga
+def draw(generator):
+    return generator.normal(size=2)
+def evaluate(task, x):
+    return ((x - task) ** 2).sum(axis=1)
+if __name__ == "__main__":
+    own = lga.family(draw, evaluate, [(-5, 5)] * 2, numpy=True, workers=2)
+    key = jax.random.key(0)
+    print(own.observe(key, own.draw(key, (2, 2)), jnp.zeros((3, 2)))[0], flush=True)
+    time.sleep(600)
+"""
+
+
+def test_workers_do_not_outlive_the_process_that_started_them(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    with subprocess.Popen([sys.executable, str(tmp_path / "script.py")], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith(b"[")
+        workers = descendants(process.pid)
+        assert len(workers) >= 2
+        process.kill()
+    wait_until(lambda: not any(map(is_alive, workers)))
 
 
 def test_functions_that_no_other_process_can_find_are_refused():

@@ -134,8 +134,7 @@ def test_a_peer_stays_in_the_box(name):
 
 @pytest.mark.usefixtures("small_data")
 def test_a_killed_comparison_goes_on_and_ends_with_the_same_report(tmp_path, monkeypatch):
-    settings = HpobProtocol(num_trials=8, populations=(4,), peers=("CMA-ES (pycma)",))
-    monkeypatch.setattr(protocol, "GENETIC", ("gaussian_ga",))
+    settings = HpobProtocol(num_trials=8, populations=(4,), designed=("gaussian_ga",), peers=("CMA-ES (pycma)",))
     monkeypatch.setattr(protocol, "UNIT_SIGMAS", (0.1, 0.5))
     monkeypatch.setattr(protocol, "ELITE_RATIOS", (0.5,))
     weights, console = [resolve("lga-hpo")], Console(quiet=True)

@@ -28,26 +28,37 @@ class Game(Protocol):
         """Where each point was evaluated, and its value."""
         ...
 
+    def land(self, points: Points) -> Points:
+        """Where each point would be evaluated, if it were the next. Nothing is played."""
+        ...
+
     def random_values(self, draw: np.random.Generator, number: int) -> Values:
         """Of as many random points for each seed. Nothing is played."""
         ...
 
 
-COORDINATES = ("ranks", "features")
+COORDINATES = ("both", "ranks", "features")
 
 
-def rows_of(pool: Pool, coordinates: str) -> Float[np.ndarray, "rows d"]:
-    """The configurations as points of the unit box: their features as they are, or each feature's rank in the pool.
+def rows_of(pool: Pool, coordinates: str) -> Float[np.ndarray, "rows k"]:
+    """The configurations as points of the unit box: their features as they are, each feature's rank in the pool, or
+    both.
 
     Pools crowd in corners, and points of the box mostly stand for the few outliers. By ranks they stand for all rows
-    alike. A switch stays what it is.
+    alike, but what tells outliers apart is lost. A switch stays what it is.
     """
     features = np.asarray(pool.features, np.float64)
     if coordinates == "features":
         return features
     ranks = stats.rankdata(features, axis=0)
     least, most = ranks.min(axis=0), ranks.max(axis=0)
-    return (ranks - least) / np.where(most > least, most - least, 1.0)
+    ranks = (ranks - least) / np.where(most > least, most - least, 1.0)
+    return ranks if coordinates == "ranks" else np.concatenate([ranks, features[:, numbers_of(pool)]], axis=1)
+
+
+def numbers_of(pool: Pool) -> Int[np.ndarray, " k"]:
+    """Columns that are more than a switch."""
+    return np.flatnonzero([len(np.unique(column)) > 2 for column in pool.features.T])
 
 
 class PoolGame:
@@ -76,6 +87,16 @@ class PoolGame:
             self.taken[seed, row] = True
         return self.rows[chosen], self.regrets[chosen]
 
+    def land(self, points: Points) -> Points:
+        # In single precision: there are many of them, and what is nearly as near will do.
+        rows, half_squares = self.rows.astype(np.float32), self.half_squares.astype(np.float32)
+        found = np.zeros(points.shape[:2], np.int64)
+        for seed, own in enumerate(points.astype(np.float32)):
+            far = half_squares - own @ rows.T
+            far[:, self.taken[seed]] = np.inf
+            found[seed] = np.argmin(far, axis=1)
+        return self.rows[found]
+
     def random_values(self, draw: np.random.Generator, number: int) -> Values:
         """Of random configurations of the pool, not of what random points stand for: a pool is not uniform."""
         left = [draw.permutation(np.flatnonzero(~taken))[:number] for taken in self.taken]
@@ -97,6 +118,9 @@ class SurrogateGame:
     def play(self, points: Points) -> tuple[Points, Values]:
         values = self.predict(points.reshape(-1, points.shape[-1])).reshape(points.shape[:-1])
         return points, 1.0 - self.range.normalized(values)
+
+    def land(self, points: Points) -> Points:
+        return points
 
     def random_values(self, draw: np.random.Generator, number: int) -> Values:
         return self.play(draw.uniform(size=(len(self.initial), number, self.initial.shape[-1])))[1]

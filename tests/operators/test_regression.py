@@ -6,7 +6,7 @@ import numpy as np
 
 from lga.operators import regression
 from lga.operators.fold import usual_regress
-from lga.operators.regression import Reach, climb, evidence_slope, factored, predicted, usual_reach
+from lga.operators.regression import Reach, climb, evidence_slope, inverse_covariance, inverted, predicted, usual_reach
 
 NUM_KNOWN, CAPACITY = 30, 40
 KNOWN = jnp.arange(CAPACITY) < NUM_KNOWN
@@ -22,9 +22,14 @@ def masked(scores):
 
 def surprise(at, where, scores):
     """Minus the logarithm of how probable the scores are, up to a constant."""
-    factor, _ = factored(at, where, KNOWN)
-    white = jax.scipy.linalg.solve_triangular(factor, scores, lower=True)
-    return 0.5 * jnp.sum(white**2) + jnp.sum(jnp.log(jnp.diag(factor)))
+    inverse, _ = inverse_covariance(at, where, KNOWN)
+    return 0.5 * (scores @ inverse @ scores - jnp.linalg.slogdet(inverse)[1])
+
+
+def test_a_positive_definite_matrix_is_inverted():
+    rows = np.random.default_rng(0).normal(size=(40, 50))
+    matrix = rows @ rows.T
+    np.testing.assert_allclose(inverted(jnp.asarray(matrix, jnp.float32)), np.linalg.inv(matrix), atol=1e-4)
 
 
 def test_the_slope_of_the_evidence_is_its_derivative():
@@ -62,7 +67,7 @@ def test_what_was_evaluated_is_known_and_what_is_far_from_it_is_not():
     where = places(3)
     scores = masked(where[:, 0])
     at = Reach(jnp.zeros(3), jnp.asarray(-20.0))
-    expected, variance, _ = predicted(at, where, scores, KNOWN, jnp.concatenate([where[:5], 100.0 + where[:5]]))
+    expected, variance, *_ = predicted(at, where, scores, KNOWN, jnp.concatenate([where[:5], 100.0 + where[:5]]))
     np.testing.assert_allclose(expected[:5], scores[:5], atol=0.02)
     assert jnp.all(variance[:5] < 1e-3)
     np.testing.assert_allclose(expected[5:], 0.0, atol=1e-6)
@@ -74,7 +79,8 @@ def test_places_that_were_not_evaluated_change_nothing():
     scores = masked(where[:, 0])
     other = where.at[NUM_KNOWN:].set(0.123)
     at = Reach(jnp.zeros(3), jnp.asarray(-4.0))
-    for one, two in zip(*(predicted(at, own, scores, KNOWN, candidates) for own in (where, other)), strict=True):
+    found = [predicted(at, own, scores, KNOWN, candidates)[:2] for own in (where, other)]
+    for one, two in zip(*found, strict=True):
         np.testing.assert_allclose(one, two, atol=1e-6)
 
 

@@ -7,10 +7,10 @@ the learned numbers start, so that nothing but the past is remembered.
 """
 
 import math
+from functools import partial
 
 import jax
 import jax.numpy as jnp
-from jax.scipy.linalg import cho_solve, solve_triangular
 from jax.scipy.special import ndtri
 from jaxtyping import Array, Bool, Float, Int
 
@@ -60,26 +60,27 @@ def regression_screening(folded: RegressTheta, num_candidates: int = CANDIDATES,
         scores = normal_scores(past, known, number)
         fitted = climb(folded, usual_reach(folded, places.shape[1], number), past.places, scores, known)
         scales, noise = jnp.exp(fitted.closeness), noise_of(fitted)
-        expected, variance, whitened = predicted(fitted, past.places, scores, known, places)
+        expected, variance, toward, solved = predicted(fitted, past.places, scores, known, places)
         explore = explore_of(folded, number)
 
         def pick(position, carry):
-            chosen, expected, variance, basis = carry
+            chosen, expected, variance, shares = carry
             best = jnp.argmin(expected - explore * jnp.sqrt(variance)).astype(jnp.int32)
             near = similarity(places, places[best][None], scales)[0][:, 0]
             # What is known of others once the value at this place is, whatever it will be.
-            shared = (near - basis.T @ basis[:, best]) / jnp.sqrt(variance[best] + noise)
+            left = near - toward.T @ solved[:, best] - shares.T @ shares[:, best]
+            share = left / jnp.sqrt(variance[best] + noise)
             is_there = (near >= SAME_PLACE) | (jnp.arange(near.shape[0]) == best)
             return (
                 chosen.at[position].set(best),
                 jnp.where(is_there, jnp.inf, expected),
-                jnp.maximum(variance - shared**2, SMALLEST_VARIANCE),
-                basis.at[capacity + position].set(shared),
+                jnp.maximum(variance - share**2, SMALLEST_VARIANCE),
+                shares.at[position].set(share),
             )
 
         chosen = jnp.zeros(num_children, jnp.int32)
-        basis = jnp.concatenate([whitened, jnp.zeros((num_children, places.shape[0]), places.dtype)])
-        return jax.lax.fori_loop(0, num_children, pick, (chosen, expected, variance, basis))[0]
+        shares = jnp.zeros((num_children, places.shape[0]), places.dtype)
+        return jax.lax.fori_loop(0, num_children, pick, (chosen, expected, variance, shares))[0]
 
     def init(solutions: Float[Array, "n d"], fitness: Float[Array, " n"]) -> Past:
         return remember(empty_past(capacity, solutions, fitness), solutions, fitness)
@@ -105,13 +106,13 @@ def predicted(
     scores: Float[Array, " c"],
     known: Bool[Array, " c"],
     candidates: Float[Array, "k d"],
-) -> tuple[Float[Array, " k"], Float[Array, " k"], Float[Array, "c k"]]:
-    """Mean and variance at the candidates, and what these are made of: covariances with the past, made independent."""
-    factor, _ = factored(fitted, places, known)
+) -> tuple[Float[Array, " k"], Float[Array, " k"], Float[Array, "c k"], Float[Array, "c k"]]:
+    """Mean and variance at the candidates; their covariances with the past, and these solved for."""
+    inverse, _ = inverse_covariance(fitted, places, known)
     toward = jnp.where(known[:, None], similarity(places, candidates, jnp.exp(fitted.closeness))[0], 0.0)
-    whitened = solve_triangular(factor, toward, lower=True)
-    expected = whitened.T @ solve_triangular(factor, scores, lower=True)
-    return expected, jnp.maximum(1.0 - jnp.sum(whitened**2, axis=0), SMALLEST_VARIANCE), whitened
+    solved = product(inverse, toward)
+    variance = jnp.maximum(1.0 - jnp.sum(toward * solved, axis=0), SMALLEST_VARIANCE)
+    return scores @ solved, variance, toward, solved
 
 
 def climb(
@@ -148,8 +149,7 @@ def evidence_slope(
     at: Reach, places: Float[Array, "c d"], scores: Float[Array, " c"], known: Bool[Array, " c"]
 ) -> Reach:
     """Of minus the logarithm of how probable the scores are."""
-    factor, steepness = factored(at, places, known)
-    inverse = cho_solve((factor, True), jnp.eye(places.shape[0], dtype=places.dtype))
+    inverse, steepness = inverse_covariance(at, places, known)
     weights = inverse @ scores
     surprise = inverse - weights[:, None] * weights[None, :]
     pull = jnp.where(known[:, None] & known[None, :], surprise * steepness, 0.0)
@@ -158,15 +158,44 @@ def evidence_slope(
     return Reach(2.0 * jnp.exp(2.0 * at.closeness) * gaps, 0.5 * jnp.exp(at.noise) * trace)
 
 
-def factored(
+def inverse_covariance(
     at: Reach, places: Float[Array, "c d"], known: Bool[Array, " c"]
 ) -> tuple[Float[Array, "c c"], Float[Array, "c c"]]:
-    """The Cholesky factor of the covariance, and the slope of the similarity over half the squared distance."""
+    """The inverse of the covariance, and the slope of the similarity over the squared distance."""
     alike, steepness = similarity(places, places, jnp.exp(at.closeness))
     both = known[:, None] & known[None, :]
     diagonal = jnp.where(known, noise_of(at), 1.0)
-    covariance = jnp.where(both, alike, 0.0) + jnp.diag(diagonal)
-    return jnp.linalg.cholesky(covariance), steepness
+    return inverted(jnp.where(both, alike, 0.0) + jnp.diag(diagonal)), steepness
+
+
+def inverted(matrix: Float[Array, "n n"]) -> Float[Array, "n n"]:
+    """Of a positive definite matrix, by halves: products are quicker than sweeps.
+
+    LAPACK would start threads of its own for a matrix this small, which fight for the cores with those of other runs.
+    """
+    half = matrix.shape[0] // 2
+    first, mixed, second = matrix[:half, :half], matrix[:half, half:], matrix[half:, half:]
+    inverse = swept(first)
+    across = product(inverse, mixed)
+    rest = swept(second - product(mixed.T, across))
+    off = product(across, rest)
+    return jnp.block([[inverse + product(off, across.T), -off], [-off.T, rest]])
+
+
+def swept(matrix: Float[Array, "n n"]) -> Float[Array, "n n"]:
+    """The inverse, by sweeping one variable after the other."""
+    number = matrix.shape[0]
+
+    def sweep(position, at):
+        itself = (jnp.arange(number) == position).astype(at.dtype)
+        row, column = at[position] + itself, at[:, position] - itself
+        # As one product: the row and the column of the pivot come out right with the one that was added to each.
+        return at - column[:, None] * (row / at[position, position])[None, :]
+
+    return jax.lax.fori_loop(0, number, sweep, matrix)
+
+
+product = partial(jnp.matmul, precision="highest")
 
 
 def noise_of(at: Reach) -> Float[Array, ""]:
@@ -179,7 +208,7 @@ def similarity(
     """Matern's of order 5/2, and its slope over the squared distance."""
     near, far = places * scales[None, :], others * scales[None, :]
     squares = jnp.sum(near**2, axis=1)[:, None] + jnp.sum(far**2, axis=1)[None, :]
-    squares = jnp.maximum(squares - 2.0 * jnp.matmul(near, far.T, precision="highest"), 0.0)
+    squares = jnp.maximum(squares - 2.0 * product(near, far.T), 0.0)
     away = jnp.sqrt(5.0 * squares)
     decay = jnp.exp(-away)
     return (1.0 + away + away**2 / 3.0) * decay, -(5.0 / 6.0) * (1.0 + away) * decay

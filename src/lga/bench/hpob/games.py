@@ -37,6 +37,8 @@ class Game(Protocol):
         ...
 
 
+BLOCK = 2048
+"""Rows whose distances are computed together."""
 COORDINATES = ("both", "ranks", "features")
 
 
@@ -67,6 +69,7 @@ class PoolGame:
     def __init__(self, pool: Pool, coordinates: str = "ranks"):
         self.rows = rows_of(pool, coordinates)
         self.half_squares = 0.5 * np.sum(self.rows**2, axis=1)
+        self.single_rows = self.rows.astype(np.float32)
         self.regrets = 1.0 - pool.range.normalized(pool.accuracy)
         chosen = initial_rows_of(pool)
         self.initial, self.initial_values = self.rows[chosen], self.regrets[chosen]
@@ -88,14 +91,22 @@ class PoolGame:
         return self.rows[chosen], self.regrets[chosen]
 
     def land(self, points: Points) -> Points:
-        # In single precision: there are many of them, and what is nearly as near will do.
-        rows, half_squares = self.rows.astype(np.float32), self.half_squares.astype(np.float32)
-        found = np.zeros(points.shape[:2], np.int64)
-        for seed, own in enumerate(points.astype(np.float32)):
-            far = half_squares - own @ rows.T
-            far[:, self.taken[seed]] = np.inf
-            found[seed] = np.argmin(far, axis=1)
-        return self.rows[found]
+        found = [self.nearest_free(own, taken) for own, taken in zip(points, self.taken, strict=True)]
+        return self.rows[np.stack(found)]
+
+    def nearest_free(self, points: Float[np.ndarray, "k d"], taken: Bool[np.ndarray, " rows"]) -> np.ndarray:
+        """In single precision: there are many of them, and what is nearly as near will do."""
+        points, every = points.astype(np.float32), np.arange(len(points))
+        half_squares = np.where(taken, np.inf, self.half_squares).astype(np.float32)
+        least, nearest = np.full(len(points), np.inf, np.float32), np.zeros(len(points), np.int64)
+        # Block by block, so that distances stay in the cache.
+        for start in range(0, len(self.rows), BLOCK):
+            rows = slice(start, start + BLOCK)
+            far = half_squares[rows] - points @ self.single_rows[rows].T
+            place = np.argmin(far, axis=1)
+            nearer = far[every, place] < least
+            least, nearest = np.where(nearer, far[every, place], least), np.where(nearer, start + place, nearest)
+        return nearest
 
     def random_values(self, draw: np.random.Generator, number: int) -> Values:
         """Of random configurations of the pool, not of what random points stand for: a pool is not uniform."""

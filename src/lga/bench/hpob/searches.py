@@ -185,7 +185,7 @@ def learned_runs(config: ThetaConfig, num_children: int, elite_ratio: float) -> 
         def over_all(theta: Theta, *rest: Any) -> Any:
             return over_runs(partial(step, theta))(*rest)
 
-        # A regression computes enough to be worth it.
-        return jax.jit(over_all) if "regress" in config.learned else quickly(over_all)
+        # But a regression computes enough to be worth it.
+        return jax.jit(over_all) if name == "choose" else quickly(over_all)
 
     return {name: compiled(name) for name in ("init", "ask", "tell", "breed", "choose")}

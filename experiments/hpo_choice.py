@@ -26,8 +26,7 @@ from lga.bench.statistics import interval_text, mean_interval
 from lga.core.compile_cache import use_compilation_cache
 from lga.core.tree_io import Leaves, digest
 from lga.operators.designed import OFF
-from lga.operators.fold import theta_layout
-from lga.operators.theta import Theta, ThetaConfig
+from lga.operators.theta import Theta
 from lga.tasks.hpob import Pool, load_pools, validation_tasks
 from lga.weights import resolve
 from lga.weights.resolve import known_by_content
@@ -64,21 +63,17 @@ class Variant(NamedTuple):
 
 def variants(settings: ChoiceSettings) -> list[Variant]:
     trained, before = (resolve(name).theta for name in (settings.weights, settings.before))
-    usual = theta_layout(ThetaConfig(("sample", "scatter", "regress")))
     first = as_it_is(settings.weights, trained)
-    attention, alike = as_it_is(settings.before, before), without_relevance(before)
+    attention, alike = as_it_is(settings.before, before), as_it_is("alike", without_relevance(before))
     return [
         Variant(settings.weights, first),
         Variant(f"{settings.weights}, ranks", first, coordinates="ranks"),
         Variant(f"{settings.weights}, features", first, coordinates="features"),
-        Variant(f"{settings.weights}, points are judged, not rows", first, lands=False),
-        *(Variant(f"{settings.weights}, {size} at a time", first, size) for size in (1, 2, 8)),
-        Variant("the same operators, usual constants", as_it_is("usual", usual)),
-        Variant("without screening", as_it_is("unscreened", replace(trained, regress=None)), lands=False),
+        Variant("without screening", as_it_is("unscreened", replace(trained, regress=None)), 4, "ranks", False),
         Variant(settings.before, attention, coordinates="ranks", lands=False),
+        Variant(f"{settings.before}, features", attention, coordinates="features", lands=False),
         Variant(f"{settings.before}, rows are judged", attention, coordinates="ranks"),
-        Variant(f"{settings.before}, rows are judged, both", attention),
-        Variant(f"{settings.before}, all variables count alike", as_it_is("alike", alike), 4, "ranks", False),
+        Variant(f"{settings.before}, all variables count alike", alike, 4, "ranks", False),
         Variant("Gaussian GA, ranks", GAUSSIAN, coordinates="ranks", lands=False),
         Variant("Gaussian GA, both", GAUSSIAN, lands=False),
     ]

@@ -7,6 +7,7 @@ the learned numbers start, so that nothing but the past is remembered.
 """
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import jax
@@ -216,3 +217,6 @@ def similarity(
 
 def explore_of(folded: RegressTheta, number: Float[Array, ""]) -> Float[Array, ""]:
     return jnp.exp(USUAL_EXPLORE + folded.explore[0] + folded.explore[1] * jnp.log(number / FEW))
+
+
+REGRESSIONS: dict[str, Callable[..., Screening]] = {"regression": regression_screening}

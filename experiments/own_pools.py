@@ -6,6 +6,7 @@ models are usually tuned over. As in HPO-B, columns are raw values, scaled to [0
 that a setting was left at its default, and kinds are one-hot.
 """
 
+import io
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -86,9 +87,10 @@ def fitted_svm(data: Data, own: Setting) -> Any:
 
 
 def fitted_forest(data: Data, own: Setting) -> Any:
+    share_of_features: Any = own["mtry"]
     model = ensemble.RandomForestClassifier(
         n_estimators=int(own["num.trees"]),
-        max_features=own["mtry"],
+        max_features=share_of_features,
         max_samples=own["sample.fraction"] if own["replace"] else None,
         bootstrap=bool(own["replace"]),
         min_samples_leaf=max(1, round(NUM_TRAIN ** own["min.node.size"] / 4)),
@@ -173,14 +175,13 @@ ONE_HOT = {"kernel": 3}
 
 
 def data_sets() -> list[Data]:
-    cancer, digits = datasets.load_breast_cancer(), datasets.load_digits()
+    sets: Any = datasets
+    cancer, digits = (load(return_X_y=True) for load in (sets.load_breast_cancer, sets.load_digits))
     made = (
-        datasets.make_classification(
-            900, 20, n_informative=6, n_redundant=4, flip_y=0.05, class_sep=0.7, random_state=1
-        ),
-        datasets.make_moons(900, noise=0.35, random_state=2),
+        sets.make_classification(900, 20, n_informative=6, n_redundant=4, flip_y=0.05, class_sep=0.7, random_state=1),
+        sets.make_moons(900, noise=0.35, random_state=2),
     )
-    whole_sets = [(cancer.data, cancer.target), (digits.data, digits.target % 2), *made]
+    whole_sets = [cancer, (digits[0], digits[1] % 2), *made]
     return [split(position, *pair) for position, pair in enumerate(whole_sets)]
 
 
@@ -234,8 +235,6 @@ def own_pools(folder: Path, progress: Callable[[Any], Iterable[Any]] = iter) -> 
 
 
 def write_npz(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    import io
-
     content = io.BytesIO()
     np.savez_compressed(content, allow_pickle=False, **arrays)
     write_atomically(path, content.getvalue())

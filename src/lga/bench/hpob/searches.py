@@ -95,11 +95,11 @@ def search_games(
     def tell(key, state, children: Children, fitness):
         return runs.tell(key, state, replace(children, solutions=jnp.asarray(seen[0])), fitness)
 
-    def landed(solutions: Float[Array, "tasks seeds n d"]) -> np.ndarray:
+    def landed(solutions: Float[Array, "tasks seeds n d"]) -> Float[Array, "tasks seeds n d"]:
         points = to_points(np.asarray(solutions))
         for i, (game, d) in enumerate(zip(games, own_dims, strict=True)):
             points[i, ..., :d] = game.land(points[i, ..., :d])
-        return to_coordinates(points)
+        return jnp.asarray(to_coordinates(points))
 
     def ask(key, state):
         """Only what can be evaluated is judged."""
@@ -177,10 +177,10 @@ def learned_runs(config: ThetaConfig, num_children: int, elite_ratio: float) -> 
         def step(theta: Theta, *rest: Any) -> Any:
             algorithm = learned_ga(theta, num_children, elite_ratio)
             if name == "choose":
-                return algorithm.steps.choose(*rest)
-            key_data, *rest = rest
-            function = algorithm.steps.breed if name == "breed" else getattr(algorithm, name)
-            return function(jax.random.wrap_key_data(key_data), *rest)
+                return getattr(algorithm.steps, name)(*rest)
+            key_data, *others = rest
+            function = getattr(algorithm.steps if name == "breed" else algorithm, name)
+            return function(jax.random.wrap_key_data(key_data), *others)
 
         def over_all(theta: Theta, *rest: Any) -> Any:
             return over_runs(partial(step, theta))(*rest)

@@ -30,7 +30,9 @@ def summary(
 ) -> dict[str, Any]:
     """Values are means over seeds by task; an interval is over tasks."""
     tasks = [pool.name for pool in pools]
-    finals = {who: np.array([curves[task][:, -1].mean() for task in tasks]) for who, curves in measured.items()}
+    finals = {
+        who: np.array([curves[task][:, -1].mean() for task in tasks], np.float64) for who, curves in measured.items()
+    }
     references = {
         who: np.array([values[task][-1] for task in tasks])
         for who, values in (published or {}).items()

@@ -98,7 +98,9 @@ def normal_scores(past: Past, known: Bool[Array, " c"], number: Float[Array, ""]
 def usual_reach(folded: RegressTheta, num_dims: int, number: Float[Array, ""]) -> Reach:
     reach = folded.reach[0] + folded.reach[1] * math.log(num_dims / 10.0) + folded.reach[2] * jnp.log(number / FEW)
     closeness = -(USUAL_REACH + 0.5 * math.log(num_dims) + reach)
-    return Reach(jnp.full(num_dims, closeness), USUAL_NOISE + folded.noise[0])
+    # Weights are in single precision, searches may be in double.
+    noise = jnp.asarray(USUAL_NOISE + folded.noise[0], number.dtype)
+    return Reach(jnp.full(num_dims, closeness, number.dtype), noise)
 
 
 def predicted(

@@ -66,16 +66,16 @@ def variants(settings: ChoiceSettings) -> list[Variant]:
     first = as_it_is(settings.weights, trained)
     attention, alike = as_it_is(settings.before, before), as_it_is("alike", without_relevance(before))
     return [
-        Variant(settings.weights, first),
-        Variant(f"{settings.weights}, ranks", first, coordinates="ranks"),
+        Variant(settings.weights, first, coordinates="ranks"),
+        Variant(f"{settings.weights}, ranks and features", first),
         Variant(f"{settings.weights}, features", first, coordinates="features"),
         Variant("without screening", as_it_is("unscreened", replace(trained, regress=None)), 4, "ranks", False),
         Variant(settings.before, attention, coordinates="ranks", lands=False),
         Variant(f"{settings.before}, features", attention, coordinates="features", lands=False),
         Variant(f"{settings.before}, rows are judged", attention, coordinates="ranks"),
         Variant(f"{settings.before}, all variables count alike", alike, 4, "ranks", False),
-        Variant("Gaussian GA, ranks", GAUSSIAN, coordinates="ranks", lands=False),
-        Variant("Gaussian GA, both", GAUSSIAN, lands=False),
+        Variant("Gaussian GA", GAUSSIAN, coordinates="ranks", lands=False),
+        Variant("Gaussian GA, ranks and features", GAUSSIAN, lands=False),
     ]
 
 

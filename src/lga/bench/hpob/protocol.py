@@ -46,9 +46,9 @@ class HpobProtocol:
     """For generations each is a comparison of its own; otherwise they are tuned over."""
     start: Literal["initial", "centre"] = "initial"
     """What the archive holds at first: the initial points, or, as in the paper, the middle of the box."""
-    coordinates: Literal["chosen", "both", "ranks", "features"] = "chosen"
+    coordinates: Literal["ranks", "features", "both"] = "ranks"
     """What distances in a pool are measured in, for our algorithms: ranks of the features, so that rows are spread
-    evenly, the features themselves, or both. Chosen are both for those that screen by regression, else ranks."""
+    evenly, the features themselves, or both."""
     designed: tuple[str, ...] = GENETIC
     """Hand-designed algorithms."""
     peers: tuple[str, ...] = CHEAP_PEERS
@@ -84,15 +84,9 @@ class Benchmark:
             name="discrete" if self.protocol.budget == "discrete" else "continuous",
             num_trials=self.protocol.num_trials * (entry.num_children if generations else 1),
             surrogates=self.out / "surrogates",
-            coordinates=self.coordinates(entry),
-        )
-
-    def coordinates(self, entry: Entry) -> str:
-        if entry.peer:
             # Optimisers of other packages do better with features as they are.
-            return "features"
-        chosen = "both" if entry.lands else "ranks"
-        return chosen if self.protocol.coordinates == "chosen" else self.protocol.coordinates
+            coordinates="features" if entry.peer else self.protocol.coordinates,
+        )
 
     def curves(self, entry: Entry, pools: Sequence[Pool]) -> dict[str, Float[np.ndarray, "seeds t"]]:
         """Incumbents by task."""
@@ -174,7 +168,7 @@ def departures(protocol: HpobProtocol) -> list[str]:
         word
         for word, departs in {
             "centre": protocol.start == "centre",
-            protocol.coordinates: protocol.coordinates != "chosen",
+            protocol.coordinates: protocol.coordinates != "ranks",
             "tuned-on-test": protocol.tuned_on_test,
         }.items()
         if departs

@@ -18,6 +18,7 @@ NOT_EXPERIMENTS = (
     "form",
     "markdown",
     "networks",
+    "own_pools",
     "comparison_tables",
     "study_tables",
     "sweep",

@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from experiments import hpo_choice
+from experiments import hpo_choice, hpo_random
 from experiments.comparison_tables import COMPARISONS
 from experiments.form import Experiment, Outcome
 from experiments.markdown import markdown_table
@@ -277,6 +277,10 @@ def hpob_choice(report: dict[str, Any]) -> str:
     return markdown_table(hpo_choice.header(), map(hpo_choice.cells, report["rows"]))
 
 
+def hpob_random(report: dict[str, Any]) -> str:
+    return markdown_table(hpo_random.header(), map(hpo_random.cells, report["rows"]))
+
+
 def attack(report: dict[str, Any]) -> str:
     counts = report["counts"]
 
@@ -317,6 +321,7 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "hpob": hpob,
     "hpob_spaces": hpob_spaces,
     "hpo_choice": hpob_choice,
+    "hpo_random": hpob_random,
     **STUDIES,
     **USERS,
 }

@@ -1,13 +1,14 @@
 """The benchmark on a small pool: snapping, batching, peers, and that it goes on where it was killed."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 from lga.bench.cells import outcome
-from lga.bench.hpob import entries, protocol
+from lga.bench.hpob import entries, games, protocol
 from lga.bench.hpob.entries import Entry, Version, cell_of
 from lga.bench.hpob.games import PoolGame, SurrogateGame, incumbents, rows_of
 from lga.bench.hpob.peers import CMA_SIGMA, PEERS, Start, search_with_peer
@@ -17,6 +18,7 @@ from lga.bench.methods import HAND_DESIGNED, as_shipped
 from lga.tasks.hpob import Pool, Range
 from lga.weights import resolve
 
+SCREENED = ("lga-hpo", "lga-hpo-2")
 GAUSSIAN = HAND_DESIGNED["gaussian_ga"].at(0.5, 1.0)
 
 
@@ -69,6 +71,40 @@ def test_ranks_spread_a_crowded_pool_evenly_and_leave_switches_alone():
     assert np.all(np.diff(rows[np.argsort(features[:, 0]), 0]) >= 0.0)
 
 
+def test_both_are_ranks_and_features_and_switches_once():
+    draw = np.random.default_rng(1)
+    features = np.column_stack([draw.uniform(size=50) ** 8, draw.integers(0, 2, 50)]).astype(np.float32)
+    pool = Pool("3_3", features, draw.uniform(size=50), None)
+    rows = rows_of(pool, "both")
+    np.testing.assert_array_equal(rows[:, :2], rows_of(pool, "ranks"))
+    np.testing.assert_array_equal(rows[:, 2:], features[:, :1].astype(np.float64))
+
+
+def test_candidates_land_where_they_would_be_evaluated(monkeypatch):
+    monkeypatch.setattr(games, "BLOCK", 7)
+    game, draw = PoolGame(POOLS["2_1"], "both"), np.random.default_rng(0)
+    for _ in range(5):
+        points = draw.uniform(size=(2, 1, game.rows.shape[1]))
+        landed = game.land(points)
+        np.testing.assert_array_equal(landed, game.land(points))
+        np.testing.assert_array_equal(landed, game.play(points)[0])
+
+
+def test_a_regression_never_asks_for_a_row_twice():
+    pool, asked = POOLS["2_1"], []
+
+    class Watched(PoolGame):
+        def play(self, points):
+            asked.append(points[0])
+            return super().play(points)
+
+    search_games(*(as_shipped(resolve("lga-hpo-2")), 4, ["2_1"], [Watched(pool, "both")]), num_trials=20, lands=True)
+    rows, points = rows_of(pool, "both"), np.concatenate(asked)
+    nearest = np.argmin(np.sum((points[:, None] - rows[None]) ** 2, axis=-1), axis=1)
+    np.testing.assert_allclose(points, rows[nearest], atol=1e-5)
+    assert len({*nearest, *pool.initial[0]}) == 25
+
+
 def test_incumbents_start_from_the_initial_points_and_never_fall():
     curve = incumbents(np.array([[0.5, 0.4]]), np.array([[0.6, 0.3, 0.35, 0.1]]), 3)
     np.testing.assert_allclose(curve, [[0.6, 0.6, 0.7, 0.7]])
@@ -88,7 +124,7 @@ def test_surrogates_are_fitted_once_and_predict_their_pool(tmp_path):
     )
 
 
-@pytest.mark.parametrize("method", [GAUSSIAN, as_shipped(resolve("lga-hpo"))], ids=["gaussian", "lga-hpo"])
+@pytest.mark.parametrize("method", [GAUSSIAN, *map(as_shipped, map(resolve, SCREENED))], ids=["gaussian", *SCREENED])
 def test_tasks_that_are_searched_together_do_not_influence_each_other(method):
     names = ["1_1", "1_2"]
 
@@ -134,8 +170,7 @@ def test_a_peer_stays_in_the_box(name):
 
 @pytest.mark.usefixtures("small_data")
 def test_a_killed_comparison_goes_on_and_ends_with_the_same_report(tmp_path, monkeypatch):
-    settings = HpobProtocol(num_trials=8, populations=(4,), peers=("CMA-ES (pycma)",))
-    monkeypatch.setattr(protocol, "GENETIC", ("gaussian_ga",))
+    settings = HpobProtocol(num_trials=8, populations=(4,), designed=("gaussian_ga",), peers=("CMA-ES (pycma)",))
     monkeypatch.setattr(protocol, "UNIT_SIGMAS", (0.1, 0.5))
     monkeypatch.setattr(protocol, "ELITE_RATIOS", (0.5,))
     weights, console = [resolve("lga-hpo")], Console(quiet=True)
@@ -158,6 +193,17 @@ def test_a_killed_comparison_goes_on_and_ends_with_the_same_report(tmp_path, mon
     assert whole == resumed
     assert whole["first"] == "lga-hpo"
     assert whole["num_tasks"] == 3
+    # Another method beside what is known of these.
+    alone = replace(settings, designed=(), peers=())
+    earlier = tmp_path / "whole/discrete.json"
+    compare_on_hpob(alone, [resolve("lga-hpo-2")], None, tmp_path / "later", console, earlier=earlier)
+    later = json.loads((tmp_path / "later/discrete.json").read_text())
+    assert [row["method"] for row in later["rows"]] == ["lga-hpo-2", *(row["method"] for row in whole["rows"])]
+    assert {who: later["tasks"][who] for who in whole["tasks"]} == whole["tasks"]
+    with pytest.raises(ValueError, match="was measured on other tasks earlier"):
+        compare_on_hpob(
+            replace(alone, tasks=("1_1",)), [resolve("lga-hpo-2")], None, tmp_path / "some", console, earlier=earlier
+        )
 
 
 @pytest.mark.usefixtures("small_data")

@@ -29,7 +29,7 @@ def test_unfolded_weights_have_the_layout_of_the_configuration(config):
 
 @st.composite
 def configurations(draw):
-    names = [name for name in LEARNABLE if name not in ("cross", "blend", "jitter", "scatter")]
+    names = [name for name in LEARNABLE if name not in ("cross", "blend", "jitter", "scatter", "regress")]
     learned = draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
     learned += [draw(st.sampled_from(["cross", "blend"]))] * draw(st.booleans())
     learned += ["jitter"] * ("rate" in learned and draw(st.booleans()))

@@ -9,7 +9,7 @@ import pytest
 
 from lga.algorithms.genetic import genetic_algorithm
 from lga.core.population import Children
-from lga.operators import crossover, mutation_rate, sampling, scatter, screening, selection, shape
+from lga.operators import crossover, mutation_rate, regression, sampling, scatter, screening, selection, shape
 from lga.operators.theta import ThetaConfig
 from samples import ALL_LEARNED, progress_of, random_archive, random_folded, sphere
 
@@ -21,8 +21,9 @@ REGISTRIES = {
     "select": (selection, selection.SELECTIONS),
     "scatter": (scatter, scatter.SCATTERINGS),
     "screen": (screening, screening.SCREENINGS),
+    "regress": (regression, regression.REGRESSIONS),
 }
-STEPS = {"scatter": "shape"}
+STEPS = {"scatter": "shape", "regress": "screen"}
 """What `genetic_algorithm` calls a step, where its room has another name."""
 OPERATORS = [(step, name) for step, (_, registry) in REGISTRIES.items() for name in registry]
 
@@ -30,7 +31,8 @@ OPERATORS = [(step, name) for step, (_, registry) in REGISTRIES.items() for name
 ARGUMENTS = {"num_groups": 3, "low": -2.0, "high": 2.0}
 
 FOLDED = random_folded(0, ThetaConfig((*ALL_LEARNED.learned, "scatter", "screen")))
-BLEND = random_folded(0, ThetaConfig(("blend",))).blend
+# Of two operators for one step a theta has one.
+OTHERS = {name: getattr(random_folded(0, ThetaConfig((name,))), name) for name in ("blend", "regress")}
 PARENTS, OFFSPRING = random_archive(1, 5), random_archive(2, 8)
 PROGRESS = progress_of(PARENTS)
 SEED = 3
@@ -39,7 +41,7 @@ SEED = 3
 def build(step: str, name: str):
     factory = REGISTRIES[step][1][name]
     required = [p.name for p in inspect.signature(factory).parameters.values() if p.default is inspect.Parameter.empty]
-    arguments = ARGUMENTS | {"folded": BLEND if name == "blend" else getattr(FOLDED, step, None)}
+    arguments = ARGUMENTS | {"folded": OTHERS.get(name, OTHERS.get(step, getattr(FOLDED, step, None)))}
     return factory(**{argument: arguments[argument] for argument in required})
 
 
@@ -80,7 +82,7 @@ def test_an_operator_keeps_its_contract(step, name):
         assert np.all(np.isfinite(sigma) & (sigma >= 0))
         told = jax.jit(operator.update)(key_update, state, OFFSPRING, random_archive(4, 8))
         assert jax.tree.map(jnp.shape, told) == jax.tree.map(jnp.shape, state)
-    elif step == "screen":
+    elif step in ("screen", "regress"):
         past = operator.init(PARENTS.solutions, PARENTS.fitness)
         index = jax.jit(operator.choose, static_argnums=2)(past, OFFSPRING.solutions, 3)
         assert len(set(np.asarray(index).tolist())) == 3

@@ -11,14 +11,17 @@ from lga.algorithms.presets import learned_ga
 from lga.algorithms.run import run
 from lga.core.box import from_unit, to_unit
 from lga.core.population import FAILED
-from lga.operators.fold import usual_scatter, usual_screen
+from lga.operators.fold import usual_regress, usual_scatter, usual_screen
+from lga.operators.regression import regression_screening
 from lga.operators.scatter import scattered
 from lga.operators.screening import attention_screening
 from lga.tasks.tuning import evaluate_tuning, sample_tuning_task
 from lga.weights import resolve
 
-SCREEN = attention_screening(usual_screen())
+SCREENS = {"attention": attention_screening(usual_screen()), "regression": regression_screening(usual_regress())}
 LOW, HIGH = -5.0, 5.0
+
+both_screens = pytest.mark.parametrize("screen", SCREENS.values(), ids=SCREENS)
 
 
 def uniform(seed, *shape):
@@ -33,41 +36,46 @@ def test_mirrors_show_what_lies_beyond_the_walls():
     np.testing.assert_allclose(to_unit(from_unit(points)), points, atol=1e-6)
 
 
-def test_a_candidate_beside_a_good_solution_is_preferred_to_one_beside_a_bad_one():
+@both_screens
+def test_a_candidate_beside_a_good_solution_is_preferred_to_one_beside_a_bad_one(screen):
     solutions = jnp.array([[-4.0, -4.0], [-4.1, -3.9], [4.0, 4.0], [4.1, 3.9]])
-    past = SCREEN.init(solutions, jnp.array([0.0, 0.1, 1.0, 1.1]))
+    past = screen.init(solutions, jnp.array([0.0, 0.1, 1.0, 1.1]))
     candidates = jnp.array([[4.05, 4.0], [-4.05, -4.0]])
-    assert SCREEN.choose(past, candidates, 1).tolist() == [1]
+    assert screen.choose(past, candidates, 1).tolist() == [1]
 
 
-def test_where_nothing_is_known_to_be_good_the_unknown_is_preferred():
-    past = SCREEN.init(jnp.zeros((3, 2)) + jnp.array([[-4.0], [-4.0], [-4.0]]), jnp.zeros(3))
+@both_screens
+def test_where_nothing_is_known_to_be_good_the_unknown_is_preferred(screen):
+    past = screen.init(jnp.zeros((3, 2)) + jnp.array([[-4.0], [-4.0], [-4.0]]), jnp.zeros(3))
     candidates = jnp.array([[-4.0, -4.0], [4.0, 4.0]])
-    assert SCREEN.choose(past, candidates, 1).tolist() == [1]
+    assert screen.choose(past, candidates, 1).tolist() == [1]
 
 
-def test_children_of_one_generation_are_spread_out():
-    past = SCREEN.init(uniform(0, 5, 2), jnp.zeros(5))
+@both_screens
+def test_children_of_one_generation_are_spread_out(screen):
+    past = screen.init(uniform(0, 5, 2), jnp.zeros(5))
     # Two crowds: a second child from the same crowd would tell little.
     candidates = jnp.concatenate([jnp.full((4, 2), 4.0), jnp.full((4, 2), -4.0)]) + 1e-3 * uniform(1, 8, 2)
-    chosen = np.asarray(SCREEN.choose(past, candidates, 2))
+    chosen = np.asarray(screen.choose(past, candidates, 2))
     assert (chosen < 4).sum() == 1
 
 
-def test_ranks_alone_decide():
+@both_screens
+def test_ranks_alone_decide(screen):
     solutions, candidates = uniform(2, 20, 3), uniform(3, 40, 3)
     fitness = uniform(4, 20)
-    chosen = [SCREEN.choose(SCREEN.init(solutions, values), candidates, 4) for values in (fitness, jnp.exp(fitness))]
+    chosen = [screen.choose(screen.init(solutions, values), candidates, 4) for values in (fitness, jnp.exp(fitness))]
     np.testing.assert_array_equal(*chosen)
 
 
-def test_a_variable_that_goes_with_fitness_counts_more():
+@both_screens
+def test_a_variable_that_goes_with_fitness_counts_more(screen):
     solutions = uniform(5, 60, 4)
-    past = SCREEN.init(solutions, jnp.abs(solutions[:, 0]))
+    past = screen.init(solutions, jnp.abs(solutions[:, 0]))
     # Both are as far from the good ones: one along the variable that matters, one along one that does not.
     good = solutions[jnp.argsort(jnp.abs(solutions[:, 0]))[:1]]
     away = jnp.array([[4.0, 0.0, 0.0, 0.0], [0.0, 4.0, 0.0, 0.0]])
-    assert SCREEN.choose(past, good + away, 1).tolist() == [1]
+    assert screen.choose(past, good + away, 1).tolist() == [1]
 
 
 def test_the_ring_forgets_the_oldest_and_failures_are_worst():

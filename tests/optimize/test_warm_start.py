@@ -94,7 +94,7 @@ def test_a_shape_starts_as_wide_as_the_better_points():
     assert np.mean(scales**2) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("weights", ["lga-2", "lga-hpo"])
+@pytest.mark.parametrize("weights", ["lga-2", "lga-hpo", "lga-hpo-2"])
 def test_a_saved_warm_start_goes_on_as_if_it_had_not_been_saved(tmp_path, weights):
     x, y = known_points()
     optimizer = lga.Optimizer(BOX, seed=1, popsize=4, weights=weights)

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from lga import native
 from lga.core.checks import require, require_positive_integer
-from lga.core.interfaces import Algorithm, Crossover, MutationRate, MutationShape, Sampling, Screening, Selection
+from lga.core.interfaces import Algorithm, Crossover, MutationRate, MutationShape, Sampling, Screening, Selection, Steps
 from lga.core.population import (
     Archive,
     Children,
@@ -108,7 +108,7 @@ def genetic_algorithm(
         past = () if screen is None else screen.init(solutions, known)
         return GeneticState(parents, rate.init(sigma), shape.init(solutions), itself, progress, past)
 
-    def ask(key: Key[Array, ""], state: GeneticState) -> tuple[Children, GeneticState]:
+    def breed(key: Key[Array, ""], state: GeneticState) -> Children:
         key_sample, key_cross, key_rate, key_noise = split(key, 4)
         parents, progress = state.parents, state.progress
         parent_index = sample(key_sample, parents, num_candidates, progress)
@@ -123,11 +123,16 @@ def genetic_algorithm(
         mutated, noise = shape.mutate(key_noise, state.shape_memory, start, start_index, sigma)
         # Without the barrier XLA draws the noise again for every reader of solutions, if ask and tell are one program.
         mutated, noise = jax.lax.optimization_barrier((mutated, noise))
-        children = Children(mutated, sigma, parent_index, noise)
-        if screen is not None:
-            chosen = screen.choose(state.past, mutated, num_children)
-            children = jax.tree.map(lambda leaf: leaf[chosen], children)
-        return children, state
+        return Children(mutated, sigma, parent_index, noise)
+
+    def choose(state: GeneticState, candidates: Children) -> Children:
+        if screen is None:
+            return candidates
+        chosen = screen.choose(state.past, candidates.solutions, num_children)
+        return jax.tree.map(lambda leaf: leaf[chosen], candidates)
+
+    def ask(key: Key[Array, ""], state: GeneticState) -> tuple[Children, GeneticState]:
+        return choose(state, breed(key, state)), state
 
     def tell(key: Key[Array, ""], state: GeneticState, children: Children, fitness: Float[Array, " n"]) -> GeneticState:
         require(
@@ -153,7 +158,7 @@ def genetic_algorithm(
             past=() if screen is None else screen.update(state.past, children.solutions, offspring.fitness),
         )
 
-    return Algorithm(init, ask, tell, num_children, num_parents)
+    return Algorithm(init, ask, tell, num_children, num_parents, None if screen is None else Steps(breed, choose))
 
 
 def native_succession(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lga.algorithms.genetic import genetic_algorithm, parents_for
 from lga.algorithms.strategies import evolution_strategy
-from lga.core.interfaces import Algorithm, Crossover, MutationShape, Selection
+from lga.core.interfaces import Algorithm, Crossover, MutationShape, Screening, Selection
 from lga.operators.crossover import attention_blend, attention_crossover, immigration
 from lga.operators.designed import strategy_numbers
 from lga.operators.fold import FoldedTheta, fold
@@ -18,6 +18,7 @@ from lga.operators.mutation_rate import (
     self_adaptive_rate,
     trend_rate,
 )
+from lga.operators.regression import regression_screening
 from lga.operators.sampling import attention_sampling
 from lga.operators.scatter import scattered
 from lga.operators.screening import attention_screening
@@ -81,7 +82,7 @@ def learned_ga(
         shape=learned_shape(folded, balanced),
         sample=attention_sampling(folded.sample) if folded.sample is not None else None,
         cross=learned_crossover(folded),
-        screen=attention_screening(folded.screen) if folded.screen is not None else None,
+        screen=learned_screening(folded),
     )
 
 
@@ -115,6 +116,12 @@ def learned_shape(folded: FoldedTheta, balanced: bool) -> MutationShape | None:
     if folded.shape is None:
         return separable(folded.separable, balanced) if folded.separable is not None else None
     return by_number_of_variables(matrix(folded.shape, balanced), separable(folded.separable, balanced))
+
+
+def learned_screening(folded: FoldedTheta) -> Screening | None:
+    if folded.regress is not None:
+        return regression_screening(folded.regress)
+    return attention_screening(folded.screen) if folded.screen is not None else None
 
 
 def random_search(num_children: int, low: float = -5.0, high: float = 5.0) -> Algorithm:

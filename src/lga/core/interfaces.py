@@ -77,6 +77,15 @@ class Screening(NamedTuple):
     """(memory, solutions, fitness) -> memory"""
 
 
+class Steps(NamedTuple):
+    """Both halves of an ask that screens. Who knows which places can be evaluated moves candidates to them between."""
+
+    breed: Callable[[Key[Array, ""], Any], Children]
+    """(key, state) -> candidates"""
+    choose: Callable[[Any, Children], Children]
+    """(state, candidates) -> children"""
+
+
 class Algorithm(NamedTuple):
     """Pure functions, so `jit`, `vmap`, `scan` and `shard_map` work on them."""
 
@@ -88,6 +97,8 @@ class Algorithm(NamedTuple):
     """(key, state, children, fitness [n]) -> state"""
     num_children: int
     num_parents: int
+    steps: Steps | None = None
+    """Of ask, if it screens."""
 
 
 Evaluate = Callable[[Key[Array, ""], Any], Float[Array, " n"]]

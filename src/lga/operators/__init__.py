@@ -12,6 +12,7 @@ from lga.operators.mutation_rate import (
     self_adaptive_rate,
     trend_rate,
 )
+from lga.operators.regression import regression_screening
 from lga.operators.sampling import attention_sampling, uniform_sampling
 from lga.operators.scatter import scattered
 from lga.operators.screening import attention_screening
@@ -37,6 +38,7 @@ __all__ = [
     "no_mutation",
     "one_fifth_rule",
     "rank_selection",
+    "regression_screening",
     "scattered",
     "self_adaptive_rate",
     "separable",

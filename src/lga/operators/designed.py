@@ -100,7 +100,7 @@ def compact_steps(config: ThetaConfig) -> FoldedTheta:
         steps = replace(steps, blend=replace(steps.blend, attend=attend, gate=gate))
     if steps.jitter is not None:
         steps = replace(steps, jitter=JitterTheta(jnp.ones(1)))
-    for name, size in {**dict.fromkeys(SHAPES, 2.0), "scatter": 1.0, "screen": 1.0}.items():
+    for name, size in {**dict.fromkeys(SHAPES, 2.0), "scatter": 1.0, "screen": 1.0, "regress": 1.0}.items():
         numbers = getattr(steps, name)
         if numbers is not None:
             moves = jax.tree.map(partial(jnp.full_like, fill_value=size), numbers)

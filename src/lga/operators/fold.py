@@ -34,6 +34,7 @@ from lga.operators.theta import (
     Heads,
     JitterTheta,
     ReadoutTheta,
+    RegressTheta,
     ScatterTheta,
     ScreenTheta,
     SelectionTheta,
@@ -82,6 +83,7 @@ class FoldedTheta:
     separable: ShapeTheta | None = None
     scatter: ScatterTheta | None = None
     screen: ScreenTheta | None = None
+    regress: RegressTheta | None = None
 
 
 class Learnable(NamedTuple):
@@ -280,6 +282,10 @@ def usual_screen() -> ScreenTheta:
     return ScreenTheta(jnp.zeros(3), jnp.zeros(1), jnp.zeros(2), jnp.zeros(1))
 
 
+def usual_regress() -> RegressTheta:
+    return RegressTheta(jnp.zeros(3), jnp.zeros(1), jnp.zeros(1), jnp.zeros(2))
+
+
 OPERATORS: dict[str, Learnable] = {
     "select": learnable_selection(NUM_FITNESS_FEATURES),
     "rate": learnable_readout(NUM_RATE_FEATURES),
@@ -291,6 +297,7 @@ OPERATORS: dict[str, Learnable] = {
     "separable": learnable_numbers(usual_shape),
     "scatter": learnable_numbers(usual_scatter),
     "screen": learnable_numbers(usual_screen),
+    "regress": learnable_numbers(usual_regress),
 }
 
 

@@ -54,12 +54,7 @@ def attention_screening(folded: ScreenTheta, num_candidates: int = CANDIDATES, c
     """The candidates of best promise, one after the other: each that is chosen makes its neighbourhood less unknown."""
 
     def init(solutions: Float[Array, "n d"], fitness: Float[Array, " n"]) -> Past:
-        empty = Past(
-            places=jnp.zeros((capacity, solutions.shape[1]), solutions.dtype),
-            fitness=jnp.full(capacity, FAILED, fitness.dtype),
-            count=jnp.zeros((), jnp.int32),
-        )
-        return remember(empty, solutions, fitness)
+        return remember(empty_past(capacity, solutions, fitness), solutions, fitness)
 
     def choose(past: Past, solutions: Float[Array, "k d"], num_children: int) -> Int[Array, " n"]:
         places = to_unit(solutions)
@@ -85,6 +80,14 @@ def attention_screening(folded: ScreenTheta, num_candidates: int = CANDIDATES, c
         return jax.lax.fori_loop(0, num_children, pick, (chosen, expected, seen))[0]
 
     return Screening(num_candidates, init, choose, remember)
+
+
+def empty_past(capacity: int, solutions: Float[Array, "n d"], fitness: Float[Array, " n"]) -> Past:
+    return Past(
+        places=jnp.zeros((capacity, solutions.shape[1]), solutions.dtype),
+        fitness=jnp.full(capacity, FAILED, fitness.dtype),
+        count=jnp.zeros((), jnp.int32),
+    )
 
 
 def remember(past: Past, solutions: Float[Array, "n d"], fitness: Float[Array, " n"]) -> Past:

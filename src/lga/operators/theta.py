@@ -127,12 +127,28 @@ class ScreenTheta:
 
 
 @tree_dataclass
+class RegressTheta:
+    """How candidates are judged by a regression over the past, relative to the usual constants, all as logarithms."""
+
+    reach: Float[Array, "*batch 3"]
+    """How far variables reach before values say more: a value, its slope over ln(D / 10) and that over
+    ln(evaluations / 25)."""
+    freedom: Float[Array, "*batch 1"]
+    """How far values may move the reach of each variable."""
+    noise: Float[Array, "*batch 1"]
+    """The share of a value that is noise, before values say more."""
+    explore: Float[Array, "*batch 2"]
+    """What a deviation counts for beside the mean: a value, and its slope over ln(evaluations / 25)."""
+
+
+@tree_dataclass
 class Theta:
     """Weights of the operators that are learned; the others are None.
 
     `jitter` adds chance to the learned rate. `blend` is another learned crossover, in place of `cross`. `shape` bends
     the mutation by a matrix, `separable` by one scale per variable, where there are too many variables for a matrix.
-    `scatter` is a mutation for boxes, in place of `shape`, and `screen` chooses children from many candidates.
+    `scatter` is a mutation for boxes, in place of `shape`, and `screen` chooses children from many candidates;
+    `regress` does so too, in its place.
     """
 
     select: SelectionTheta | None = None
@@ -145,6 +161,12 @@ class Theta:
     separable: ShapeTheta | None = None
     scatter: ScatterTheta | None = None
     screen: ScreenTheta | None = None
+    regress: RegressTheta | None = None
+
+    @property
+    def screens(self) -> bool:
+        """Whether children are chosen from many candidates."""
+        return self.screen is not None or self.regress is not None
 
 
 PAPERS = ("select", "rate", "sample", "cross")
@@ -174,6 +196,10 @@ class ThetaConfig:
         require(
             "scatter" not in self.learned or not {"shape", "separable"} & set(self.learned),
             "learned names scatter and a shape, but there is one mutation.",
+        )
+        require(
+            not {"screen", "regress"} <= set(self.learned),
+            "learned names both screen and regress, but candidates are chosen once.",
         )
         require_positive_integer("key_dim", self.key_dim)
         require_positive_integer("num_heads", self.num_heads)

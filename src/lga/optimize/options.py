@@ -105,7 +105,7 @@ class Search:
     @property
     def screens(self) -> bool:
         """Whether the weights choose children from many candidates."""
-        return self.weights is not None and self.weights.theta.screen is not None
+        return self.weights is not None and self.weights.theta.screens
 
     @property
     def is_own(self) -> bool:

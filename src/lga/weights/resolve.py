@@ -37,11 +37,11 @@ class Weights:
     @property
     def needs_box(self) -> bool:
         """Whether they compare places in a box, or draw from it: then variables must have bounds."""
-        return self.theta.screen is not None or self.theta.scatter is not None
+        return self.theta.screens or self.theta.scatter is not None
 
     def population(self, num_dims: int) -> int:
         """The number of children that suits them."""
-        if self.theta.screen is not None:
+        if self.theta.screens:
             return SCREENED_POPULATION
         return USUAL_POPULATION if self.theta.shape is None else 6 + round(3.4 * log(num_dims))
 

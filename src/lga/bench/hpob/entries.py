@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from lga.bench.cells import Cell
-from lga.bench.hpob.games import Game, PoolGame, SurrogateGame, incumbents
+from lga.bench.hpob.games import Game, PoolGame, SurrogateGame, incumbents, numbers_of
 from lga.bench.hpob.peers import search_with_peer
 from lga.bench.hpob.searches import padded_dims, search_games
 from lga.bench.methods import Method
 from lga.core.tree_io import Leaves, digest
+from lga.operators.theta import Theta
 from lga.tasks.hpob import Pool, load_pools
 from lga.tasks.hpob.surrogates import model_file
 
@@ -36,8 +37,16 @@ class Entry:
     @property
     def told(self) -> str:
         """Screening compares places, so it must know where evaluations were; others do a little better without."""
-        weights = None if self.method is None else self.method.weights
-        return "evaluated" if weights is not None and weights.theta.screen is not None else "proposed"
+        return "evaluated" if self.theta is not None and self.theta.screens else "proposed"
+
+    @property
+    def lands(self) -> bool:
+        """A regression judges rows of a pool, not points near them."""
+        return self.theta is not None and self.theta.regress is not None
+
+    @property
+    def theta(self) -> Theta | None:
+        return None if self.method is None or self.method.weights is None else self.method.weights.theta
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -45,7 +54,7 @@ class Entry:
         if self.method is None:
             return {"peer": self.peer} if self.peer else {"peer": RANDOM, "repeats": REPEATS}
         own = {"num_children": self.num_children, "start": self.start, "told": self.told, "seed": SEED}
-        return self.method.identity | own
+        return self.method.identity | own | ({"lands": True} if self.lands else {})
 
 
 @dataclass(frozen=True)
@@ -56,10 +65,14 @@ class Version:
     num_trials: int
     surrogates: Path
     coordinates: str = "ranks"
-    """Of the configurations of a pool."""
+    """Of the configurations of a pool: both, ranks or features."""
 
     def game(self, pool: Pool) -> Game:
         return PoolGame(pool, self.coordinates) if self.name == "discrete" else SurrogateGame(pool, self.surrogates)
+
+    def num_dims(self, pool: Pool) -> int:
+        more = len(numbers_of(pool)) if self.name == "discrete" and self.coordinates == "both" else 0
+        return pool.num_dims + more
 
     def content(self, pool: Pool) -> str:
         """What decides the values of a task."""
@@ -76,13 +89,13 @@ def pool_digest(name: str) -> str:
     return digest({"features": pool.features, "accuracy": pool.accuracy, "initial": initial})[:16]
 
 
-def bundles(entry: Entry, pools: Sequence[Pool]) -> list[list[Pool]]:
+def bundles(entry: Entry, version: Version, pools: Sequence[Pool]) -> list[list[Pool]]:
     """Tasks that are computed together: those that share a program; one by one for optimisers that take long."""
     if entry.method is None:
         return [[pool] for pool in pools]
     by_dims: dict[int, list[Pool]] = {}
     for pool in pools:
-        by_dims.setdefault(padded_dims(entry.method, pool.num_dims), []).append(pool)
+        by_dims.setdefault(padded_dims(entry.method, version.num_dims(pool)), []).append(pool)
     return list(by_dims.values())
 
 
@@ -104,6 +117,7 @@ def curves(entry: Entry, version: Version, tasks: tuple[str, ...], checkpoint: P
             num_trials=version.num_trials,
             start=entry.start,
             told=entry.told,
+            lands=entry.lands,
             seed=SEED,
         )
     elif entry.peer is not None:

@@ -28,26 +28,39 @@ class Game(Protocol):
         """Where each point was evaluated, and its value."""
         ...
 
+    def land(self, points: Points) -> Points:
+        """Where each point would be evaluated, if it were the next. Nothing is played."""
+        ...
+
     def random_values(self, draw: np.random.Generator, number: int) -> Values:
         """Of as many random points for each seed. Nothing is played."""
         ...
 
 
-COORDINATES = ("ranks", "features")
+BLOCK = 2048
+"""Rows whose distances are computed together."""
+COORDINATES = ("both", "ranks", "features")
 
 
-def rows_of(pool: Pool, coordinates: str) -> Float[np.ndarray, "rows d"]:
-    """The configurations as points of the unit box: their features as they are, or each feature's rank in the pool.
+def rows_of(pool: Pool, coordinates: str) -> Float[np.ndarray, "rows k"]:
+    """The configurations as points of the unit box: their features as they are, each feature's rank in the pool, or
+    both.
 
     Pools crowd in corners, and points of the box mostly stand for the few outliers. By ranks they stand for all rows
-    alike. A switch stays what it is.
+    alike, but what tells outliers apart is lost. A switch stays what it is.
     """
     features = np.asarray(pool.features, np.float64)
     if coordinates == "features":
         return features
     ranks = stats.rankdata(features, axis=0)
     least, most = ranks.min(axis=0), ranks.max(axis=0)
-    return (ranks - least) / np.where(most > least, most - least, 1.0)
+    ranks = (ranks - least) / np.where(most > least, most - least, 1.0)
+    return ranks if coordinates == "ranks" else np.concatenate([ranks, features[:, numbers_of(pool)]], axis=1)
+
+
+def numbers_of(pool: Pool) -> Int[np.ndarray, " k"]:
+    """Columns that are more than a switch."""
+    return np.flatnonzero([len(np.unique(column)) > 2 for column in pool.features.T])
 
 
 class PoolGame:
@@ -56,6 +69,7 @@ class PoolGame:
     def __init__(self, pool: Pool, coordinates: str = "ranks"):
         self.rows = rows_of(pool, coordinates)
         self.half_squares = 0.5 * np.sum(self.rows**2, axis=1)
+        self.single_rows = self.rows.astype(np.float32)
         self.regrets = 1.0 - pool.range.normalized(pool.accuracy)
         chosen = initial_rows_of(pool)
         self.initial, self.initial_values = self.rows[chosen], self.regrets[chosen]
@@ -75,6 +89,24 @@ class PoolGame:
             # A pool that is used up gives its last rows again; its best one is known by then.
             self.taken[seed, row] = True
         return self.rows[chosen], self.regrets[chosen]
+
+    def land(self, points: Points) -> Points:
+        found = [self.nearest_free(own, taken) for own, taken in zip(points, self.taken, strict=True)]
+        return self.rows[np.stack(found)]
+
+    def nearest_free(self, points: Float[np.ndarray, "k d"], taken: Bool[np.ndarray, " rows"]) -> np.ndarray:
+        """In single precision: there are many of them, and what is nearly as near will do."""
+        points, every = points.astype(np.float32), np.arange(len(points))
+        half_squares = np.where(taken, np.inf, self.half_squares).astype(np.float32)
+        least, nearest = np.full(len(points), np.inf, np.float32), np.zeros(len(points), np.int64)
+        # Block by block, so that distances stay in the cache.
+        for start in range(0, len(self.rows), BLOCK):
+            rows = slice(start, start + BLOCK)
+            far = half_squares[rows] - points @ self.single_rows[rows].T
+            place = np.argmin(far, axis=1)
+            nearer = far[every, place] < least
+            least, nearest = np.where(nearer, far[every, place], least), np.where(nearer, start + place, nearest)
+        return nearest
 
     def random_values(self, draw: np.random.Generator, number: int) -> Values:
         """Of random configurations of the pool, not of what random points stand for: a pool is not uniform."""
@@ -97,6 +129,9 @@ class SurrogateGame:
     def play(self, points: Points) -> tuple[Points, Values]:
         values = self.predict(points.reshape(-1, points.shape[-1])).reshape(points.shape[:-1])
         return points, 1.0 - self.range.normalized(values)
+
+    def land(self, points: Points) -> Points:
+        return points
 
     def random_values(self, draw: np.random.Generator, number: int) -> Values:
         return self.play(draw.uniform(size=(len(self.initial), number, self.initial.shape[-1])))[1]

@@ -6,8 +6,10 @@ strategies the value of what they had in mind, as their statistics demand.
 """
 
 import logging
+import tempfile
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,8 +152,14 @@ def smac(start: Start) -> Peer:
     logging.getLogger("smac").setLevel(logging.ERROR)
     columns = [f"x{i:02d}" for i in range(start.num_dims)]
     space = ConfigSpace.ConfigurationSpace(dict.fromkeys(columns, (0.0, 1.0)), seed=start.seed)
+    # It writes what nobody reads, into a folder that is gone when the search is.
+    scratch = tempfile.TemporaryDirectory()
     scenario = package.Scenario(
-        space, deterministic=True, n_trials=start.num_trials + len(start.values), seed=start.seed, output_directory=None
+        space,
+        deterministic=True,
+        n_trials=start.num_trials + len(start.values),
+        seed=start.seed,
+        output_directory=Path(scratch.name),
     )
     facade = package.HyperparameterOptimizationFacade(
         scenario,
@@ -171,7 +179,10 @@ def smac(start: Start) -> Peer:
     def ask() -> Point:
         return np.array([facade.ask().config[name] for name in columns])
 
-    return Peer(ask, lambda proposed, evaluated, value: note(evaluated, value))
+    def tell(proposed: Point, evaluated: Point, value: float, folder: Any = scratch) -> None:
+        note(evaluated, value)
+
+    return Peer(ask, tell)
 
 
 PEERS: dict[str, Callable[[Start], Peer]] = {

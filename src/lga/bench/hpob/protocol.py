@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -46,9 +46,11 @@ class HpobProtocol:
     """For generations each is a comparison of its own; otherwise they are tuned over."""
     start: Literal["initial", "centre"] = "initial"
     """What the archive holds at first: the initial points, or, as in the paper, the middle of the box."""
-    coordinates: Literal["ranks", "features"] = "ranks"
-    """What distances in a pool are measured in: ranks of the features, so that rows are spread evenly, or features;
-    for our algorithms."""
+    coordinates: Literal["ranks", "features", "both"] = "ranks"
+    """What distances in a pool are measured in, for our algorithms: ranks of the features, so that rows are spread
+    evenly, the features themselves, or both."""
+    designed: tuple[str, ...] = GENETIC
+    """Hand-designed algorithms."""
     peers: tuple[str, ...] = CHEAP_PEERS
     """Optimisers of other packages."""
     tasks: tuple[str, ...] = ()
@@ -62,6 +64,8 @@ class Benchmark:
 
     def __init__(self, protocol: HpobProtocol, out: Path, console: Console, scheduler: str | None = None):
         require_known("start", protocol.start, STARTS)
+        for name in protocol.designed:
+            require_known("designed", name, GENETIC)
         self.protocol, self.out, self.console, self.scheduler = protocol, out, console, scheduler
         pools = load_pools()
         self.reported = [pool for pool in test_tasks(pools) if not protocol.tasks or pool.name in protocol.tasks]
@@ -86,7 +90,8 @@ class Benchmark:
 
     def curves(self, entry: Entry, pools: Sequence[Pool]) -> dict[str, Float[np.ndarray, "seeds t"]]:
         """Incumbents by task."""
-        version, found, parts = self.version(entry), {}, list(bundles(entry, pools))
+        version, found = self.version(entry), {}
+        parts = bundles(entry, version, pools)
         cells = [cell_of(entry, version, bundle) for bundle in parts]
         for bundle, leaves in zip(parts, outcomes(cells, self.out / "cells", scheduler=self.scheduler), strict=True):
             found |= dict(zip((pool.name for pool in bundle), leaves["incumbents"], strict=True))
@@ -110,12 +115,13 @@ class Benchmark:
         return candidates[least][0], losses[least]
 
 
-def roster(weights: Sequence[Weights], paper_grid: bool) -> list[Method]:
-    """The first weights as they ship, the others and the hand-designed methods with their grids."""
+def roster(weights: Sequence[Weights], protocol: HpobProtocol) -> list[Method]:
+    """The first weights and those that screen as they ship, the others and hand-designed methods with their grids."""
+    paper_grid = protocol.tuned_on_test
     elite_ratios, unit = (PAPERS_ELITE_RATIOS, PAPERS_SIGMAS) if paper_grid else (ELITE_RATIOS, UNIT_SIGMAS)
     sigmas = tuple(SIDE * sigma for sigma in unit)
-    rest = [learned(own, ("sigma",)) for own in weights[1:]] + [HAND_DESIGNED[name] for name in GENETIC]
-    return [as_shipped(weights[0]), *(method.over(elite_ratios, sigmas) for method in rest)]
+    own = [as_shipped(one) if one is weights[0] or one.theta.screens else learned(one, ("sigma",)) for one in weights]
+    return [method.over(elite_ratios, sigmas) for method in (*own, *map(HAND_DESIGNED.__getitem__, protocol.designed))]
 
 
 def compare_on_hpob(
@@ -125,8 +131,12 @@ def compare_on_hpob(
     out: Path,
     console: Console,
     scheduler: str | None = None,
+    earlier: Path | None = None,
 ) -> dict[str, Any]:
-    """Runs whatever is missing, then writes a report, a table and figures into `out`."""
+    """Runs whatever is missing, then writes a report, a table and figures into `out`.
+
+    `earlier` is a report of the same tasks: methods that are not run now are shown as they were found then.
+    """
     benchmark = Benchmark(protocol, out, console, scheduler)
     benchmark.prepare()
     begin = time.monotonic()
@@ -134,14 +144,15 @@ def compare_on_hpob(
     reports = {}
     for populations in [(size,) for size in protocol.populations] if by_population else [protocol.populations]:
         name = f"generations-{populations[0]}" if by_population else protocol.budget
-        entries = line_up(benchmark, weights, populations)
+        before = None if earlier is None else json.loads(earlier.read_text())
+        entries = line_up(benchmark, weights, populations, () if before is None else before["tasks"])
         seconds: dict[str, float] = {}
         measured = {
             entry.name: timed(seconds, entry.name, lambda entry=entry: benchmark.curves(entry, benchmark.reported))
             for entry in track(list(entries), description=name, console=console)
         }
         references = None if by_population or published is None else json.loads(published.read_text())[protocol.budget]
-        report = summary(protocol, name, benchmark.reported, entries, measured, references, seconds)
+        report = summary(protocol, name, benchmark.reported, entries, measured, references, seconds, before)
         file = "-".join([name, *departures(protocol)])
         write_report(out / f"{file}.json", report)
         draw(report, out / f"{file}.png")
@@ -157,20 +168,22 @@ def departures(protocol: HpobProtocol) -> list[str]:
         word
         for word, departs in {
             "centre": protocol.start == "centre",
-            "features": protocol.coordinates == "features",
+            protocol.coordinates: protocol.coordinates != "ranks",
             "tuned-on-test": protocol.tuned_on_test,
         }.items()
         if departs
     ]
 
 
-def line_up(benchmark: Benchmark, weights: Sequence[Weights], populations: Sequence[int]) -> dict[Entry, float | None]:
-    """All entries, tuned; with the loss that they were chosen by."""
+def line_up(
+    benchmark: Benchmark, weights: Sequence[Weights], populations: Sequence[int], known: Collection[str] = ()
+) -> dict[Entry, float | None]:
+    """All entries, tuned; with the loss that they were chosen by. Random search is left out where it is known."""
     protocol = benchmark.protocol
-    own = roster(weights, protocol.tuned_on_test)
+    own = roster(weights, protocol)
     first = [dict([benchmark.tuned(method, sizes_for(method, populations))]) for method in own]
     # Random search has no population; where the budget depends on one, it has that budget.
-    others = [Entry(RANDOM, num_children=populations[0])]
+    others = [Entry(RANDOM, num_children=populations[0])] if RANDOM not in known else []
     if protocol.budget != "generations":
         others += [Entry(name, peer=name) for name in protocol.peers]
     return {entry: loss for pair in first for entry, loss in pair.items()} | dict.fromkeys(others)

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from lga.analysis import figures
 from lga.bench.statistics import interval_text, mean_interval, ranking
+from lga.core.checks import require
 from lga.core.tree_io import json_form
 from lga.tasks.hpob import NUM_INITIAL, Pool
 
@@ -25,16 +26,23 @@ def summary(
     measured: Mapping[str, Mapping[str, np.ndarray]],
     published: Mapping[str, Mapping[str, Sequence[float]]] | None,
     seconds: Mapping[str, float],
+    earlier: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Values are means over seeds by task; an interval is over tasks."""
     tasks = [pool.name for pool in pools]
-    finals = {who: np.array([curves[task][:, -1].mean() for task in tasks]) for who, curves in measured.items()}
+    finals = {
+        who: np.array([curves[task][:, -1].mean() for task in tasks], np.float64) for who, curves in measured.items()
+    }
     references = {
         who: np.array([values[task][-1] for task in tasks])
         for who, values in (published or {}).items()
         if all(task in values for task in tasks)
     }
-    first, ranks = next(iter(finals)), ranking({who: 1.0 - np.round(values, 6) for who, values in finals.items()})
+    first, before = next(iter(finals)), {} if earlier is None else earlier["tasks"]
+    for who, values in before.items():
+        require(set(values) == set(tasks), f"{who} was measured on other tasks earlier: nothing can be compared.")
+    finals |= {who: np.array([values[task] for task in tasks]) for who, values in before.items() if who not in finals}
+    ranks = ranking({who: 1.0 - np.round(values, 6) for who, values in finals.items()})
     rows = []
     for entry, loss in entries.items():
         curve = np.mean([measured[entry.name][task].mean(axis=0) for task in tasks], axis=0)
@@ -50,6 +58,12 @@ def summary(
                 "curve": np.round(curve, 5).tolist(),
             }
         )
+    known = [] if earlier is None else [row for row in earlier["rows"] if row["method"] in before]
+    for row in known:
+        who = row["method"]
+        if who not in measured:
+            against = mean_interval(finals[first] - finals[who])._asdict()
+            rows.append(row | {"first_minus_this": against, "mean_rank": ranks.mean_ranks[who]})
     for who, values in references.items():
         by_task = (published or {})[who]
         curve = np.mean([by_task[task] for task in tasks], axis=0)

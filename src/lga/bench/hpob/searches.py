@@ -17,7 +17,7 @@ from lga.bench.hpob.games import Game, incumbents
 from lga.bench.methods import Method
 from lga.bench.searches import over_runs, side_by_side
 from lga.core.box import HALF_SIDE
-from lga.core.interfaces import Algorithm
+from lga.core.interfaces import Algorithm, Steps
 from lga.core.population import FAILED, Children
 from lga.operators.theta import Theta, ThetaConfig, config_of
 
@@ -31,12 +31,12 @@ def treats_coordinates_alike(method: Method) -> bool:
     if method.weights is None:
         return method.family != "strategy"
     theta: Theta = method.weights.theta
-    own = (theta.shape, theta.separable, theta.scatter, theta.screen, theta.cross)
+    own = (theta.shape, theta.separable, theta.scatter, theta.screen, theta.regress, theta.cross)
     return all(part is None for part in own)
 
 
 def padded_dims(method: Method, num_dims: int) -> int:
-    return MOST_DIMS if treats_coordinates_alike(method) else num_dims
+    return max(MOST_DIMS, num_dims) if treats_coordinates_alike(method) else num_dims
 
 
 def mirrored(coordinates: Float[np.ndarray, "*n d"]) -> Float[np.ndarray, "*n d"]:
@@ -68,6 +68,7 @@ def search_games(
     start: str = "initial",
     walls: str = "mirror",
     told: str = "evaluated",
+    lands: bool = False,
     seed: int = 0,
 ) -> Float[np.ndarray, "tasks seeds t"]:
     """Incumbents of one search for each task and seed. Games must have as many seeds; names decide the luck."""
@@ -94,7 +95,19 @@ def search_games(
     def tell(key, state, children: Children, fitness):
         return runs.tell(key, state, replace(children, solutions=jnp.asarray(seen[0])), fitness)
 
-    learning = runs._replace(tell=tell)
+    def landed(solutions: Float[Array, "tasks seeds n d"]) -> Float[Array, "tasks seeds n d"]:
+        points = to_points(np.asarray(solutions))
+        for i, (game, d) in enumerate(zip(games, own_dims, strict=True)):
+            points[i, ..., :d] = game.land(points[i, ..., :d])
+        return jnp.asarray(to_coordinates(points))
+
+    def ask(key, state):
+        """Only what can be evaluated is judged."""
+        assert runs.steps is not None
+        candidates = runs.steps.breed(key, state)
+        return runs.steps.choose(state, replace(candidates, solutions=landed(candidates.solutions))), state
+
+    learning = runs._replace(tell=tell, ask=ask if lands else runs.ask)
     state = runs.init(keys[0], *starting(games, num_dims, start), sigmas)
     for generation in range(num_generations):
         step = advance(keys[1 + 3 * generation : 4 + 3 * generation], learning, evaluate, state)
@@ -142,7 +155,9 @@ def compiled_runs(method: Method, num_children: int) -> Algorithm:
         return designed_runs(replace(plain, name=""), num_children)
     theta = method.weights.theta
     functions = learned_runs(config_of(theta), num_children, method.elite_ratio)
-    return algorithm._replace(**{name: partial(function, theta) for name, function in functions.items()})
+    own = {name: partial(function, theta) for name, function in functions.items()}
+    steps = None if algorithm.steps is None else Steps(own["breed"], own["choose"])
+    return algorithm._replace(init=own["init"], ask=own["ask"], tell=own["tell"], steps=steps)
 
 
 # To optimise these programs takes longer than all of their runs.
@@ -159,13 +174,18 @@ def learned_runs(config: ThetaConfig, num_children: int, elite_ratio: float) -> 
     """Functions of weights first, then as in `side_by_side`."""
 
     def compiled(name: str) -> Callable[..., Any]:
-        def step(theta: Theta, key_data: Any, *rest: Any) -> Any:
-            function = getattr(learned_ga(theta, num_children, elite_ratio), name)
-            return function(jax.random.wrap_key_data(key_data), *rest)
+        def step(theta: Theta, *rest: Any) -> Any:
+            algorithm = learned_ga(theta, num_children, elite_ratio)
+            if name == "choose":
+                return getattr(algorithm.steps, name)(*rest)
+            key_data, *others = rest
+            function = getattr(algorithm.steps if name == "breed" else algorithm, name)
+            return function(jax.random.wrap_key_data(key_data), *others)
 
         def over_all(theta: Theta, *rest: Any) -> Any:
             return over_runs(partial(step, theta))(*rest)
 
-        return quickly(over_all)
+        # But a regression computes enough to be worth it.
+        return jax.jit(over_all) if name == "choose" else quickly(over_all)
 
-    return {name: compiled(name) for name in ("init", "ask", "tell")}
+    return {name: compiled(name) for name in ("init", "ask", "tell", "breed", "choose")}

@@ -1,0 +1,240 @@
+"""Pools like those of HPO-B that are our own: small models, tuned at random on data that nobody else has.
+
+HPO-B has ten small pools that are no test tasks. Choices need more and larger ones, so here are trees, linear models,
+support vector machines, forests and boosted trees on four data sets each. Settings are drawn from the ranges that such
+models are usually tuned over. As in HPO-B, columns are raw values, scaled to [0, 1] without logarithms, a switch says
+that a setting was left at its default, and kinds are one-hot.
+"""
+
+import io
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from sklearn import datasets, ensemble, linear_model, preprocessing, svm, tree
+from xgboost import XGBClassifier
+
+from lga.core.tree_io import write_atomically
+from lga.tasks.hpob import Pool
+
+NUM_TRAIN, NUM_TEST = 250, 600
+SHARE_OF_DEFAULTS = 0.25
+FILE = "own-pools.npz"
+
+Draw = np.random.Generator
+Column = Callable[[Draw], float]
+Setting = dict[str, float]
+
+
+class Data(NamedTuple):
+    x: Float[np.ndarray, "n d"]
+    y: np.ndarray
+    test_x: Float[np.ndarray, "m d"]
+    test_y: np.ndarray
+
+
+class Kind(NamedTuple):
+    """A kind of model: what of it is tuned, what may be left at its default, and how it is fitted."""
+
+    columns: dict[str, Column]
+    defaults: dict[str, float]
+    fit: Callable[[Data, Setting], Any]
+    num_rows: int
+
+
+def between(low: float, high: float) -> Column:
+    return lambda draw: draw.uniform(low, high)
+
+
+def power_of_two(low: float, high: float) -> Column:
+    return lambda draw: 2.0 ** draw.uniform(low, high)
+
+
+def whole(low: int, high: int) -> Column:
+    return lambda draw: float(draw.integers(low, high + 1))
+
+
+def fitted_tree(data: Data, own: Setting) -> Any:
+    model = tree.DecisionTreeClassifier(
+        min_samples_split=max(2, int(own["minsplit"])),
+        min_samples_leaf=int(own["minbucket"]),
+        ccp_alpha=0.03 * own["cp"],
+        max_depth=int(own["maxdepth"]),
+        random_state=0,
+    )
+    return model.fit(data.x, data.y)
+
+
+class Signs(NamedTuple):
+    model: Any
+
+    def predict(self, x: np.ndarray) -> np.ndarray:
+        return (self.model.predict(x) > 0.0).astype(int)
+
+
+def fitted_linear(data: Data, own: Setting) -> Any:
+    model = linear_model.ElasticNet(alpha=own["lambda"], l1_ratio=own["alpha"], max_iter=200, tol=1e-2)
+    return Signs(model.fit(data.x, 2.0 * data.y - 1.0))
+
+
+def fitted_svm(data: Data, own: Setting) -> Any:
+    kernel = ("linear", "poly", "rbf")[int(own["kernel"])]
+    gamma = own["gamma"] / data.x.shape[1]
+    model = svm.SVC(C=own["cost"], kernel=kernel, gamma=gamma, degree=int(own["degree"]), max_iter=2000)
+    return model.fit(data.x, data.y)
+
+
+def fitted_forest(data: Data, own: Setting) -> Any:
+    share_of_features: Any = own["mtry"]
+    model = ensemble.RandomForestClassifier(
+        n_estimators=int(own["num.trees"]),
+        max_features=share_of_features,
+        max_samples=own["sample.fraction"] if own["replace"] else None,
+        bootstrap=bool(own["replace"]),
+        min_samples_leaf=max(1, round(NUM_TRAIN ** own["min.node.size"] / 4)),
+        random_state=0,
+    )
+    return model.fit(data.x, data.y)
+
+
+def fitted_boosting(data: Data, own: Setting) -> Any:
+    is_linear = own["booster"] > 0.5
+    of_trees = {
+        "max_depth": int(own["max_depth"]),
+        "min_child_weight": own["min_child_weight"],
+        "colsample_bytree": own["colsample_bytree"],
+        "colsample_bylevel": own["colsample_bylevel"],
+        "subsample": own["subsample"],
+        "tree_method": "hist",
+    }
+    model = XGBClassifier(
+        n_estimators=int(own["nrounds"]),
+        learning_rate=own["eta"],
+        reg_lambda=own["lambda"],
+        reg_alpha=own["alpha"],
+        booster="gblinear" if is_linear else "gbtree",
+        n_jobs=1,
+        random_state=0,
+        **({} if is_linear else of_trees),
+    )
+    return model.fit(data.x, data.y)
+
+
+KINDS = {
+    "tree": Kind(
+        {"minsplit": whole(1, 60), "minbucket": whole(1, 60), "cp": power_of_two(-10, 0), "maxdepth": whole(1, 30)},
+        {"minsplit": 20.0, "maxdepth": 30.0},
+        fitted_tree,
+        1000,
+    ),
+    "linear": Kind({"alpha": between(0, 1), "lambda": power_of_two(-10, 10)}, {}, fitted_linear, 1000),
+    "svm": Kind(
+        {
+            "cost": power_of_two(-10, 10),
+            "gamma": power_of_two(-10, 10),
+            "degree": whole(2, 5),
+            "kernel": whole(0, 2),
+        },
+        {"gamma": 1.0, "degree": 3.0},
+        fitted_svm,
+        1000,
+    ),
+    "forest": Kind(
+        {
+            "num.trees": whole(1, 30),
+            "mtry": between(0.05, 1),
+            "sample.fraction": between(0.1, 1),
+            "min.node.size": between(0, 1),
+            "replace": whole(0, 1),
+        },
+        {"num.trees": 15.0, "min.node.size": 0.0},
+        fitted_forest,
+        250,
+    ),
+    "boosting": Kind(
+        {
+            "eta": power_of_two(-10, 0),
+            "subsample": between(0.1, 1),
+            "lambda": power_of_two(-10, 7),
+            "alpha": power_of_two(-10, 7),
+            "nrounds": power_of_two(0, 7),
+            "max_depth": whole(1, 15),
+            "min_child_weight": power_of_two(0, 7),
+            "colsample_bytree": between(0.1, 1),
+            "colsample_bylevel": between(0.1, 1),
+            "booster": whole(0, 1),
+        },
+        {"nrounds": 60.0, "max_depth": 6.0, "min_child_weight": 1.0, "colsample_bytree": 1.0},
+        fitted_boosting,
+        600,
+    ),
+}
+ONE_HOT = {"kernel": 3}
+
+
+def data_sets() -> list[Data]:
+    sets: Any = datasets
+    cancer, digits = (load(return_X_y=True) for load in (sets.load_breast_cancer, sets.load_digits))
+    made = (
+        sets.make_classification(900, 20, n_informative=6, n_redundant=4, flip_y=0.05, class_sep=0.7, random_state=1),
+        sets.make_moons(900, noise=0.35, random_state=2),
+    )
+    whole_sets = [cancer, (digits[0], digits[1] % 2), *made]
+    return [split(position, *pair) for position, pair in enumerate(whole_sets)]
+
+
+def split(seed: int, x: np.ndarray, y: np.ndarray) -> Data:
+    order = np.random.default_rng(seed).permutation(len(y))
+    x = preprocessing.scale(x)
+    train, test = order[:NUM_TRAIN], order[NUM_TRAIN : NUM_TRAIN + NUM_TEST]
+    return Data(x[train], y[train], x[test], y[test])
+
+
+def drawn(draw: Draw, kind: Kind) -> tuple[Setting, Setting]:
+    """What the model is fitted with, and its columns."""
+    setting = {name: column(draw) for name, column in kind.columns.items()}
+    is_default = {name: draw.uniform() < SHARE_OF_DEFAULTS for name in kind.defaults}
+    setting |= {name: kind.defaults[name] for name, yes in is_default.items() if yes}
+    columns: Setting = {}
+    for name, value in setting.items():
+        if name in ONE_HOT:
+            columns |= {f"{name}.{i}": float(value == i) for i in range(ONE_HOT[name])}
+        else:
+            columns[name] = 0.0 if is_default.get(name) else value
+        if name in is_default:
+            columns[f"{name}.na"] = float(is_default[name])
+    return setting, columns
+
+
+def built(name: str, kind: Kind, data: Data) -> Pool:
+    draw = np.random.default_rng(list(name.encode()))
+    rows, accuracies = [], []
+    for _ in range(kind.num_rows):
+        setting, columns = drawn(draw, kind)
+        rows.append(list(columns.values()))
+        accuracies.append(np.mean(kind.fit(data, setting).predict(data.test_x) == data.test_y))
+    features = np.array(rows)
+    low, high = features.min(axis=0), features.max(axis=0)
+    features = (features - low) / np.where(high > low, high - low, 1.0)
+    return Pool(name, features.astype(np.float32), np.array(accuracies), None)
+
+
+def own_pools(folder: Path, progress: Callable[[Any], Iterable[Any]] = iter) -> list[Pool]:
+    """Built once, and kept in a file."""
+    path = folder / FILE
+    if not path.is_file():
+        names = [(f"{kind}_{position}", kind, data) for kind in KINDS for position, data in enumerate(data_sets())]
+        pools = [built(name, KINDS[kind], data) for name, kind, data in progress(names)]
+        columns = {pool.name: np.column_stack([pool.features, pool.accuracy]) for pool in pools}
+        folder.mkdir(parents=True, exist_ok=True)
+        write_npz(path, columns)
+    with np.load(path, allow_pickle=False) as arrays:
+        return [Pool(name, arrays[name][:, :-1].astype(np.float32), arrays[name][:, -1], None) for name in arrays.files]
+
+
+def write_npz(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    content = io.BytesIO()
+    np.savez_compressed(content, allow_pickle=False, **arrays)
+    write_atomically(path, content.getvalue())

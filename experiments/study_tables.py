@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from experiments.bbob_detail import functions_won
 from experiments.markdown import markdown_table
 from experiments.selection import COLUMNS
+from experiments.variants import panel_title
 from lga.bench.own_tasks import in_words
 from lga.bench.statistics import interval_text
 
@@ -52,11 +55,6 @@ def training_study(report: dict[str, Any]) -> str:
 
 def is_return(panel: str) -> bool:
     return panel == "pendulum"
-
-
-def panel_title(panel: str) -> str:
-    titles = {"pendulum": "pendulum, return of the elite", "mnist-14": "MNIST 14 x 14, test accuracy of the elite"}
-    return titles.get(panel, f"{panel} in 10-D, mean log10 gap")
 
 
 def selection(report: dict[str, Any]) -> str:
@@ -115,13 +113,21 @@ def transfer(report: dict[str, Any]) -> str:
 
 
 def robustness(report: dict[str, Any]) -> str:
+    rows = report["rows"]
     return markdown_table(
-        ["task", "method", "best setting", "mean of all settings", "worst setting"],
+        ["task", "method", "best setting", "mean of all settings", "worst setting", "best of all methods in"],
         (
-            [row["task"], row["method"], *(f"{row[name]:.1f}" for name in ("best", "mean", "worst"))]
-            for row in report["rows"]
+            [row["task"], row["method"], *(f"{row[name]:.4g}" for name in ("best", "mean", "worst")), ahead(row, rows)]
+            for row in rows
         ),
     )
+
+
+def ahead(row: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+    """In how many settings a method has the best score on its task."""
+    scores = np.asarray(row["scores"])
+    best = np.max([other["scores"] for other in rows if other["task"] == row["task"]], axis=0)
+    return f"{np.sum(scores == best)} of {scores.size} settings"
 
 
 def distillation(report: dict[str, Any]) -> str:

@@ -43,7 +43,9 @@ def draw_scores(report: dict[str, Any], picture: Path) -> None:
 def draw_panels(report: dict[str, Any], picture: Path) -> None:
     """As the paper does: one panel for each function and network task, with intervals over runs."""
     panels = {
-        panel: {row["variant"]: band(report["meta_generations"], row["panels"][panel]) for row in report["rows"]}
+        panel_title(panel): {
+            row["variant"]: band(report["meta_generations"], row["panels"][panel]) for row in report["rows"]
+        }
         for panel in report["rows"][0]["panels"]
     }
     figures.learning_curves(panels, picture, across="meta-generation")
@@ -109,3 +111,8 @@ def final_interval(curves: list[list[float]]) -> dict[str, float | None]:
 def panels_of(validation: dict[str, Any]) -> dict[str, float]:
     """What one validation says, function by function and task by task."""
     return validation["per_function"] | validation.get("neuroevolution", {})
+
+
+def panel_title(panel: str) -> str:
+    titles = {"pendulum": "pendulum, return of the elite", "mnist-14": "MNIST 14 x 14, test accuracy of the elite"}
+    return titles.get(panel, f"{panel} in 10-D, mean log10 gap")

@@ -31,6 +31,8 @@ class VariantsSettings:
     runs: Path = Path("runs/variants")
     """Folder of the training runs, which experiments may share; an interrupted one is gone on with, a finished one is
     not run again."""
+    finished_only: bool = False
+    """Trains nothing: shows the runs that are finished, so that a long study can be looked at on its way."""
 
 
 def draw_scores(report: dict[str, Any], picture: Path) -> None:
@@ -87,6 +89,8 @@ def trained(variants: Variants, settings: VariantsSettings, console: Console) ->
         training = replace(settings.training, seed=seed, **variants[name])
         directory = settings.runs / digest({}, json_form(asdict(training)))[:16]
         if not (directory / FINAL).exists():
+            if settings.finished_only:
+                continue
             train(training, directory, resume=directory.exists())
         validations = {e["meta_generation"]: e["validation"] for e in read_metrics(directory) if "validation" in e}
         rows[name]["scores"].append([one["score"] for one in validations.values()])
@@ -95,6 +99,7 @@ def trained(variants: Variants, settings: VariantsSettings, console: Console) ->
             curve = [panels_of(one)[panel] for one in validations.values()]
             rows[name]["panels"].setdefault(panel, []).append(curve)
         generations = list(validations)
+    rows = {name: row for name, row in rows.items() if row["scores"]}
     for row in rows.values():
         row["final"] = {panel: final_interval(curves) for panel, curves in row["panels"].items()}
     return {

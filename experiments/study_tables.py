@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.bbob_detail import functions_won
+from experiments.bbob_detail import REFERENCE, functions_won
 from experiments.markdown import markdown_table
 from experiments.selection import COLUMNS
 from experiments.variants import panel_title
@@ -89,19 +89,53 @@ def budgets(report: dict[str, Any]) -> str:
 
 
 def bbob_wins(report: dict[str, Any]) -> str:
-    """On how many functions each method is the best."""
+    """On how many functions each method is the best, and its gaps in units of the Gaussian GA's."""
     methods = list(report["rows"][0]["per_function"])
     lines: Iterable[list[str]] = (
         [str(row["num_children"]), str(row["num_dims"]), split, *counts(row["per_function"], functions, methods)]
         for row in report["rows"]
         for split, functions in report["splits"].items()
     )
-    return markdown_table(["N", "D", "functions", *(f"best: {method}" for method in methods)], lines)
+    return markdown_table(["N", "D", "functions", *(f"{method}: best on (ratio)" for method in methods)], lines)
 
 
 def counts(per_function: dict[str, dict[str, float]], functions: list[str], methods: list[str]) -> list[str]:
     won = functions_won(per_function, functions)
-    return [f"{won[method]} of {len(functions)}" for method in methods]
+    ratios = {method: mean_ratio(per_function[method], per_function[REFERENCE], functions) for method in methods}
+    return [f"{won[method]} of {len(functions)} ({ratios[method]:.2g})" for method in methods]
+
+
+def mean_ratio(gaps: dict[str, float], reference: dict[str, float], functions: Iterable[str]) -> float:
+    """The paper's measure: gaps divided by the reference's (geometric means over runs), averaged over functions."""
+    return float(np.mean([10 ** (gaps[function] - reference[function]) for function in functions]))
+
+
+# The paper's methods, with all that have its two learned operators or were read off them.
+RATIO_METHODS = ("lga-paper", "lga-paper-2", "evosax-lga", "distilled GA")
+RATIO_BASELINES = (REFERENCE, "MR-1/5 GA", "SAMR-GA", "GESMR-GA")
+
+
+def bbob_ratios(report: dict[str, Any]) -> str:
+    """The main comparison by the paper's measure."""
+    gaps = {row["method"]: row["per_function"] for row in report["rows"]}
+    functions = list(gaps[REFERENCE])
+
+    def ahead_of_all(method: str) -> str:
+        others = [gaps[name] for name in RATIO_BASELINES if name != method]
+        won = sum(all(gaps[method][f] < other[f] for other in others) for f in functions)
+        return f"{won} of {len(functions)}"
+
+    return markdown_table(
+        [
+            "method",
+            "gap relative to the Gaussian GA, mean over functions",
+            "functions on which ahead of every other hand-designed GA",
+        ],
+        (
+            [method, f"{mean_ratio(gaps[method], gaps[REFERENCE], functions):.2f}", ahead_of_all(method)]
+            for method in (*RATIO_METHODS, *RATIO_BASELINES)
+        ),
+    )
 
 
 def transfer(report: dict[str, Any]) -> str:
@@ -167,6 +201,7 @@ STUDIES: dict[str, Callable[[Any], str]] = {
     "reverse_engineering": reverse_engineering,
     "budgets": budgets,
     "bbob_wins": bbob_wins,
+    "bbob_ratios": bbob_ratios,
     "transfer": transfer,
     "robustness": robustness,
     "distillation": distillation,

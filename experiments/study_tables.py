@@ -23,6 +23,11 @@ def engines(report: dict[str, Any]) -> str:
     return markdown_table(["engine", "mean log10 gap (95 %, over instances)"], rows)
 
 
+def few_parents(report: dict[str, Any]) -> str:
+    rows = ([row["method"], interval_text(row["mean_log10_gap"], 3)] for row in report["rows"])
+    return markdown_table(["method", "mean log10 gap (95 %, over instances)"], rows)
+
+
 def gesmr(report: dict[str, Any]) -> str:
     """log10 of the best value on each function."""
     functions = list(report["rows"][0]["mean_log10_value"])
@@ -195,6 +200,7 @@ def own_tasks(report: dict[str, Any]) -> str:
 STUDIES: dict[str, Callable[[Any], str]] = {
     "ties": ties,
     "engines": engines,
+    "few_parents": few_parents,
     "gesmr": gesmr,
     "training_study": training_study,
     "selection": selection,

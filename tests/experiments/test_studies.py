@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from experiments import bbob_detail, distillation, engines, generalization, robustness, ties, transfer, variants
+from experiments import (
+    bbob_detail,
+    distillation,
+    engines,
+    few_parents,
+    generalization,
+    robustness,
+    ties,
+    transfer,
+    variants,
+)
 from experiments.__main__ import find
 from experiments.bbob_detail import functions_won
 from experiments.form import carry_out
@@ -36,6 +46,7 @@ PICTURES = {
     "distillation": ["distillation.png"],
     "ties": [],
     "engines": [],
+    "few_parents": [],
     "gesmr": [],
 }
 RENDERERS = {"generalization": "budgets", "bbob_detail": "bbob_wins"}
@@ -44,7 +55,7 @@ RENDERERS = {"generalization": "budgets", "bbob_detail": "bbob_wins"}
 @pytest.fixture
 def no_compilation_cache(monkeypatch):
     # Caches are set before JAX starts, and here it runs already.
-    for module in (bbob_detail, distillation, engines, generalization, robustness, transfer, variants):
+    for module in (bbob_detail, distillation, engines, few_parents, generalization, robustness, transfer, variants):
         monkeypatch.setattr(module, "use_compilation_cache", lambda: None)
     monkeypatch.setattr(variants, "use_cores", lambda: None)
 

@@ -14,6 +14,7 @@ from experiments.form import Outcome
 from lga.analysis import figures
 from lga.bench.statistics import mean_interval
 from lga.cli.devices import use_cores
+from lga.core.checks import require
 from lga.core.compile_cache import use_compilation_cache
 from lga.core.tree_io import digest, json_form
 from lga.meta.config import MetaConfig
@@ -100,6 +101,7 @@ def trained(variants: Variants, settings: VariantsSettings, console: Console) ->
             rows[name]["panels"].setdefault(panel, []).append(curve)
         generations = list(validations)
     rows = {name: row for name, row in rows.items() if row["scores"]}
+    require(bool(rows), f"finished_only is set, but no training of this study is finished in {settings.runs}.")
     for row in rows.values():
         row["final"] = {panel: final_interval(curves) for panel, curves in row["panels"].items()}
     return {

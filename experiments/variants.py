@@ -12,7 +12,7 @@ from rich.table import Table
 
 from experiments.form import Outcome
 from lga.analysis import figures
-from lga.bench.statistics import mean_interval
+from lga.bench.statistics import Interval, mean_interval
 from lga.cli.devices import use_cores
 from lga.core.checks import require
 from lga.core.compile_cache import use_compilation_cache
@@ -74,8 +74,13 @@ def compare_variants(
 
 
 def band(generations: list[int], scores: list[list[float]]) -> dict[str, list]:
-    """Mean over runs with Student's interval, at every validation."""
+    """Mean over runs with Student's interval, at every validation.
+
+    From three runs on: that of two is twelve times as wide as their distance, and would hide all other curves.
+    """
     intervals = [mean_interval(np.asarray(values)) for values in zip(*scores, strict=True)]
+    if len(scores) < 3:
+        intervals = [Interval(interval.mean, None, None) for interval in intervals]
     mean, low, high = (list(ends) for ends in zip(*intervals, strict=True))
     return {"generations": generations, "mean": mean, "low": low, "high": high}
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import tyro
 from rich.console import Console
 from rich.progress import track
 
@@ -27,7 +28,7 @@ class BudgetSettings:
     num_children: int = 32
     num_generations: int = 50
     long_horizon: int = 200
-    grid: Grid = field(
+    grid: tyro.conf.Suppress[Grid] = field(
         default_factory=lambda: Grid(
             elite_ratios=(0.0, 0.15, 0.25, 0.35, 0.5, 1.0),
             sigmas=(0.1, 0.25, 0.5, 0.75, 1.0),

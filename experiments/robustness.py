@@ -73,13 +73,12 @@ EXPERIMENT = Experiment(
     {
         "smoke": RobustnessSettings(("pendulum",), elite_ratios=(0.0, 1.0), factors=(1.0,), size="smoke", num_seeds=1),
         "small": RobustnessSettings(
-            ("pendulum",),
+            ("pendulum", "digits"),
             elite_ratios=(0.0, 0.5, 1.0),
             factors=(0.1, 0.5, 2.0),
             size="small",
             num_children=32,
-            num_generations=40,
-            num_seeds=2,
+            num_generations=100,
         ),
         "paper": RobustnessSettings(),
     },

@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from experiments.bbob_detail import functions_won
+import numpy as np
+
+from experiments.bbob_detail import REFERENCE, functions_won
 from experiments.markdown import markdown_table
 from experiments.selection import COLUMNS
+from experiments.variants import panel_title
 from lga.bench.own_tasks import in_words
 from lga.bench.statistics import interval_text
 
@@ -18,6 +21,11 @@ def ties(report: dict[str, Any]) -> str:
 def engines(report: dict[str, Any]) -> str:
     rows = ([row["engine"], interval_text(row["mean_log10_gap"], 3)] for row in report["rows"])
     return markdown_table(["engine", "mean log10 gap (95 %, over instances)"], rows)
+
+
+def few_parents(report: dict[str, Any]) -> str:
+    rows = ([row["method"], interval_text(row["mean_log10_gap"], 3)] for row in report["rows"])
+    return markdown_table(["method", "mean log10 gap (95 %, over instances)"], rows)
 
 
 def gesmr(report: dict[str, Any]) -> str:
@@ -54,11 +62,6 @@ def is_return(panel: str) -> bool:
     return panel == "pendulum"
 
 
-def panel_title(panel: str) -> str:
-    titles = {"pendulum": "pendulum, return of the elite", "mnist-14": "MNIST 14 x 14, test accuracy of the elite"}
-    return titles.get(panel, f"{panel} in 10-D, mean log10 gap")
-
-
 def selection(report: dict[str, Any]) -> str:
     return markdown_table(
         list(COLUMNS.values()),
@@ -91,19 +94,53 @@ def budgets(report: dict[str, Any]) -> str:
 
 
 def bbob_wins(report: dict[str, Any]) -> str:
-    """On how many functions each method is the best."""
+    """On how many functions each method is the best, and its gaps in units of the Gaussian GA's."""
     methods = list(report["rows"][0]["per_function"])
     lines: Iterable[list[str]] = (
         [str(row["num_children"]), str(row["num_dims"]), split, *counts(row["per_function"], functions, methods)]
         for row in report["rows"]
         for split, functions in report["splits"].items()
     )
-    return markdown_table(["N", "D", "functions", *(f"best: {method}" for method in methods)], lines)
+    return markdown_table(["N", "D", "functions", *(f"{method}: best on (ratio)" for method in methods)], lines)
 
 
 def counts(per_function: dict[str, dict[str, float]], functions: list[str], methods: list[str]) -> list[str]:
     won = functions_won(per_function, functions)
-    return [f"{won[method]} of {len(functions)}" for method in methods]
+    ratios = {method: mean_ratio(per_function[method], per_function[REFERENCE], functions) for method in methods}
+    return [f"{won[method]} of {len(functions)} ({ratios[method]:.2g})" for method in methods]
+
+
+def mean_ratio(gaps: dict[str, float], reference: dict[str, float], functions: Iterable[str]) -> float:
+    """The paper's measure: gaps divided by the reference's (geometric means over runs), averaged over functions."""
+    return float(np.mean([10 ** (gaps[function] - reference[function]) for function in functions]))
+
+
+# The paper's methods, with all that have its two learned operators or were read off them.
+RATIO_METHODS = ("lga-paper", "lga-paper-2", "evosax-lga", "distilled GA")
+RATIO_BASELINES = (REFERENCE, "MR-1/5 GA", "SAMR-GA", "GESMR-GA")
+
+
+def bbob_ratios(report: dict[str, Any]) -> str:
+    """The main comparison by the paper's measure."""
+    gaps = {row["method"]: row["per_function"] for row in report["rows"]}
+    functions = list(gaps[REFERENCE])
+
+    def ahead_of_all(method: str) -> str:
+        others = [gaps[name] for name in RATIO_BASELINES if name != method]
+        won = sum(all(gaps[method][f] < other[f] for other in others) for f in functions)
+        return f"{won} of {len(functions)}"
+
+    return markdown_table(
+        [
+            "method",
+            "gap relative to the Gaussian GA, mean over functions",
+            "functions on which ahead of every other hand-designed GA",
+        ],
+        (
+            [method, f"{mean_ratio(gaps[method], gaps[REFERENCE], functions):.2f}", ahead_of_all(method)]
+            for method in (*RATIO_METHODS, *RATIO_BASELINES)
+        ),
+    )
 
 
 def transfer(report: dict[str, Any]) -> str:
@@ -115,13 +152,21 @@ def transfer(report: dict[str, Any]) -> str:
 
 
 def robustness(report: dict[str, Any]) -> str:
+    rows = report["rows"]
     return markdown_table(
-        ["task", "method", "best setting", "mean of all settings", "worst setting"],
+        ["task", "method", "best setting", "mean of all settings", "worst setting", "best of all methods in"],
         (
-            [row["task"], row["method"], *(f"{row[name]:.1f}" for name in ("best", "mean", "worst"))]
-            for row in report["rows"]
+            [row["task"], row["method"], *(f"{row[name]:.4g}" for name in ("best", "mean", "worst")), ahead(row, rows)]
+            for row in rows
         ),
     )
+
+
+def ahead(row: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+    """In how many settings a method has the best score on its task."""
+    scores = np.asarray(row["scores"])
+    best = np.max([other["scores"] for other in rows if other["task"] == row["task"]], axis=0)
+    return f"{np.sum(scores == best)} of {scores.size} settings"
 
 
 def distillation(report: dict[str, Any]) -> str:
@@ -155,12 +200,14 @@ def own_tasks(report: dict[str, Any]) -> str:
 STUDIES: dict[str, Callable[[Any], str]] = {
     "ties": ties,
     "engines": engines,
+    "few_parents": few_parents,
     "gesmr": gesmr,
     "training_study": training_study,
     "selection": selection,
     "reverse_engineering": reverse_engineering,
     "budgets": budgets,
     "bbob_wins": bbob_wins,
+    "bbob_ratios": bbob_ratios,
     "transfer": transfer,
     "robustness": robustness,
     "distillation": distillation,

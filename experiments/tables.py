@@ -203,6 +203,8 @@ def training_runs(runs: list[dict[str, Any]]) -> str:
         if settings["noise"] == ["none"]:
             yield "no noise"
         yield f"{settings['normalization']} of {settings['objective']}"
+        if settings.get("elite_ratio", 1.0) != 1.0:
+            yield f"elite ratio {settings['elite_ratio']:g}"
         if settings["mean_decay"]:
             yield f"lambda {settings['mean_decay']:g}"
         if settings["averaging"]:

@@ -60,7 +60,8 @@ def shared_rank_ga(theta: Theta, num_children: int) -> Algorithm:
 
     def sample(key, parents, num_children, progress):
         features = with_shared_ranks(sampling_features(parents, progress), parents.fitness)
-        return index_by_weight(uniform(key, num_children), sampling_probabilities(sampling, features))
+        probabilities = sampling_probabilities(sampling, features)
+        return jax.vmap(lambda u: index_by_weight(u, probabilities))(uniform(key, num_children))
 
     def propose(key, rate_state, sampled_parents, progress):
         features = rate_features(sampled_parents, progress.best_fitness)

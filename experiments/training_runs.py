@@ -8,6 +8,7 @@ there keep the row that they have.
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,10 @@ class TrainingRunsSettings:
     validation: tyro.conf.Suppress[ValidationProtocol] = field(default_factory=lambda: LARGER)
 
 
-def summary_of(directory: Path, validate: Callable[[Theta], dict[str, Any]]) -> dict[str, Any]:
-    metrics = read_metrics(directory)
+def summary_of(directory: Path, validator_for: Callable[[float], Callable[[Theta], dict[str, Any]]]) -> dict[str, Any]:
+    """What the run's folder tells; its weights are validated with as many parents for each child as they grew with."""
+    config, metrics = saved_config(directory), read_metrics(directory)
+    validate = validator_for(config.elite_ratio)
     validated = [entry for entry in metrics if "validation" in entry]
     best = min(validated, key=lambda entry: entry["validation"]["score"])
     found = {name: directory / name for name in (BEST, FINAL) if (directory / name).exists()}
@@ -46,7 +49,7 @@ def summary_of(directory: Path, validate: Callable[[Theta], dict[str, Any]]) -> 
         again[Path(name).stem] = {"score": validation["score"], "per_scale": validation["per_scale"]}
     return {
         "run": directory.name,
-        "settings": json_form(asdict(saved_config(directory))),
+        "settings": json_form(asdict(config)),
         "meta_generations": metrics[-1]["meta_generation"],
         "million_inner_generations": sum(e["seconds"] * e["inner_generations_per_second"] for e in metrics) / 1e6,
         "minutes": sum(entry["seconds"] for entry in metrics) / 60,
@@ -60,10 +63,11 @@ def run(settings: TrainingRunsSettings, out: Path, console: Console) -> Outcome:
     """Rows of the given runs, beside those that the report has already; the best first."""
     known = json.loads((out / REPORT).read_text()) if (out / REPORT).exists() else []
     rows = {row["run"]: row for row in known}
-    validate = validator(settings.validation)
+    # One for each elite ratio: to compile takes longer than to validate.
+    validator_for = cache(lambda elite_ratio: validator(settings.validation, elite_ratio))
     folders = [path.parent for path in sorted(settings.runs.glob(f"*/{BEST}"))]
     for folder in track(folders, description="runs", console=console):
-        rows[folder.name] = summary_of(folder, validate)
+        rows[folder.name] = summary_of(folder, validator_for)
     report = sorted(rows.values(), key=lambda row: min(one["score"] for one in row["larger_validation"].values()))
     table = Table("run", "larger validation of the best weights, of the last weights")
     for row in report:

@@ -69,13 +69,7 @@ EXPERIMENT = Experiment(
     "figure 10: learned selection or learned rate in a Gaussian GA, on network tasks",
     {
         "smoke": TransferSettings(("pendulum",), size="smoke", num_seeds=1),
-        "small": TransferSettings(
-            ("pendulum", "digits", "mnist-14"),
-            size="small",
-            num_children=32,
-            num_generations=40,
-            num_seeds=3,
-        ),
+        "small": TransferSettings(("pendulum", "minatar-breakout", "digits", "mnist"), size="small"),
         "paper": TransferSettings(),
     },
     run,

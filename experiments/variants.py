@@ -12,8 +12,9 @@ from rich.table import Table
 
 from experiments.form import Outcome
 from lga.analysis import figures
-from lga.bench.statistics import mean_interval
+from lga.bench.statistics import Interval, mean_interval
 from lga.cli.devices import use_cores
+from lga.core.checks import require
 from lga.core.compile_cache import use_compilation_cache
 from lga.core.tree_io import digest, json_form
 from lga.meta.config import MetaConfig
@@ -31,6 +32,8 @@ class VariantsSettings:
     runs: Path = Path("runs/variants")
     """Folder of the training runs, which experiments may share; an interrupted one is gone on with, a finished one is
     not run again."""
+    finished_only: bool = False
+    """Trains nothing: shows the runs that are finished, so that a long study can be looked at on its way."""
 
 
 def draw_scores(report: dict[str, Any], picture: Path) -> None:
@@ -43,7 +46,9 @@ def draw_scores(report: dict[str, Any], picture: Path) -> None:
 def draw_panels(report: dict[str, Any], picture: Path) -> None:
     """As the paper does: one panel for each function and network task, with intervals over runs."""
     panels = {
-        panel: {row["variant"]: band(report["meta_generations"], row["panels"][panel]) for row in report["rows"]}
+        panel_title(panel): {
+            row["variant"]: band(report["meta_generations"], row["panels"][panel]) for row in report["rows"]
+        }
         for panel in report["rows"][0]["panels"]
     }
     figures.learning_curves(panels, picture, across="meta-generation")
@@ -69,8 +74,13 @@ def compare_variants(
 
 
 def band(generations: list[int], scores: list[list[float]]) -> dict[str, list]:
-    """Mean over runs with Student's interval, at every validation."""
+    """Mean over runs with Student's interval, at every validation.
+
+    From three runs on: that of two is twelve times as wide as their distance, and would hide all other curves.
+    """
     intervals = [mean_interval(np.asarray(values)) for values in zip(*scores, strict=True)]
+    if len(scores) < 3:
+        intervals = [Interval(interval.mean, None, None) for interval in intervals]
     mean, low, high = (list(ends) for ends in zip(*intervals, strict=True))
     return {"generations": generations, "mean": mean, "low": low, "high": high}
 
@@ -85,6 +95,8 @@ def trained(variants: Variants, settings: VariantsSettings, console: Console) ->
         training = replace(settings.training, seed=seed, **variants[name])
         directory = settings.runs / digest({}, json_form(asdict(training)))[:16]
         if not (directory / FINAL).exists():
+            if settings.finished_only:
+                continue
             train(training, directory, resume=directory.exists())
         validations = {e["meta_generation"]: e["validation"] for e in read_metrics(directory) if "validation" in e}
         rows[name]["scores"].append([one["score"] for one in validations.values()])
@@ -93,6 +105,8 @@ def trained(variants: Variants, settings: VariantsSettings, console: Console) ->
             curve = [panels_of(one)[panel] for one in validations.values()]
             rows[name]["panels"].setdefault(panel, []).append(curve)
         generations = list(validations)
+    rows = {name: row for name, row in rows.items() if row["scores"]}
+    require(bool(rows), f"finished_only is set, but no training of this study is finished in {settings.runs}.")
     for row in rows.values():
         row["final"] = {panel: final_interval(curves) for panel, curves in row["panels"].items()}
     return {
@@ -109,3 +123,8 @@ def final_interval(curves: list[list[float]]) -> dict[str, float | None]:
 def panels_of(validation: dict[str, Any]) -> dict[str, float]:
     """What one validation says, function by function and task by task."""
     return validation["per_function"] | validation.get("neuroevolution", {})
+
+
+def panel_title(panel: str) -> str:
+    titles = {"pendulum": "pendulum, return of the elite", "mnist-14": "MNIST 14 x 14, test accuracy of the elite"}
+    return titles.get(panel, f"{panel} in 10-D, mean log10 gap")

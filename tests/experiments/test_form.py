@@ -55,6 +55,15 @@ def test_arguments_override_the_settings_of_the_named_preset(tmp_path):
         assert json.loads((tmp_path / "squares.json").read_text())["squares"] == expected
 
 
+@pytest.mark.parametrize("name", names())
+def test_every_experiment_can_be_started_from_the_command_line(name, capsys):
+    """Settings inside settings may give two options one name: then nothing at all can be parsed."""
+    with pytest.raises(SystemExit) as stopped:
+        main([name, "--help"])
+    assert stopped.value.code == 0
+    assert "--out" in capsys.readouterr().out
+
+
 def test_sizes_have_folders_of_their_own():
     assert folder_of("squares", EXAMPLE, "smoke") == Path("runs/experiments/squares/smoke")
     assert folder_of("squares", replace(EXAMPLE, out=Path("docs")), "smoke") == Path("docs")

@@ -8,11 +8,21 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from experiments import bbob_detail, distillation, engines, generalization, robustness, ties, transfer, variants
+from experiments import (
+    bbob_detail,
+    distillation,
+    engines,
+    few_parents,
+    generalization,
+    robustness,
+    ties,
+    transfer,
+    variants,
+)
 from experiments.__main__ import find
 from experiments.bbob_detail import functions_won
 from experiments.form import carry_out
-from experiments.study_tables import STUDIES
+from experiments.study_tables import STUDIES, mean_ratio
 from experiments.sweep import PAPER, SMALL
 from experiments.ties import shared_ranks
 from lga.meta.config import MetaConfig
@@ -36,6 +46,7 @@ PICTURES = {
     "distillation": ["distillation.png"],
     "ties": [],
     "engines": [],
+    "few_parents": [],
     "gesmr": [],
 }
 RENDERERS = {"generalization": "budgets", "bbob_detail": "bbob_wins"}
@@ -44,7 +55,7 @@ RENDERERS = {"generalization": "budgets", "bbob_detail": "bbob_wins"}
 @pytest.fixture
 def no_compilation_cache(monkeypatch):
     # Caches are set before JAX starts, and here it runs already.
-    for module in (bbob_detail, distillation, engines, generalization, robustness, transfer, variants):
+    for module in (bbob_detail, distillation, engines, few_parents, generalization, robustness, transfer, variants):
         monkeypatch.setattr(module, "use_compilation_cache", lambda: None)
     monkeypatch.setattr(variants, "use_cores", lambda: None)
 
@@ -70,9 +81,9 @@ def test_a_study_runs_and_its_table_can_be_rendered(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.usefixtures("ranks_promoted", "no_compilation_cache")
 def test_trainings_that_studies_share_are_run_once(tmp_path, monkeypatch):
-    def study(name):
+    def study(name, **changes):
         experiment = find(name)
-        settings = in_folder(experiment.presets["smoke"], tmp_path)
+        settings = dataclasses.replace(in_folder(experiment.presets["smoke"], tmp_path), **changes)
         return carry_out(name, experiment, settings, tmp_path, QUIET).report
 
     first = study("regularization")
@@ -80,6 +91,8 @@ def test_trainings_that_studies_share_are_run_once(tmp_path, monkeypatch):
     assert trained == len(first["rows"]) == 3
     assert (tmp_path / "regularization.png").exists()
     assert len(STUDIES["training_study"](first).splitlines()) == 5
+    shared = study("meta_objectives", finished_only=True)
+    assert [row["variant"] for row in shared["rows"]] == ["minN-finalT"]
     both = study("meta_objectives")
     assert len(list((tmp_path / "runs").iterdir())) == trained + 3
     assert both["rows"][0]["panels"] == first["rows"][0]["panels"]
@@ -94,6 +107,12 @@ def test_the_first_variant_of_every_training_study_is_the_papers_recipe(name):
             assert isinstance(dataclasses.replace(preset.training, **changes), MetaConfig)
 
 
+def test_a_study_of_which_nothing_is_finished_cannot_be_looked_at(tmp_path):
+    settings = dataclasses.replace(SMALL, runs=tmp_path, finished_only=True)
+    with pytest.raises(ValueError, match="no training of this study is finished"):
+        variants.trained({"recipe": {}}, settings, QUIET)
+
+
 def test_functions_are_won_by_the_least_gap():
     gaps = {"a": {"f": 1.0, "g": 2.0, "h": 0.0}, "b": {"f": 0.5, "g": 3.0, "h": 1.0}}
     assert functions_won(gaps, ["f", "g", "h"]) == {"a": 2, "b": 1}
@@ -101,6 +120,11 @@ def test_functions_are_won_by_the_least_gap():
 
 def test_shared_ranks_are_equal_for_equals_and_symmetric():
     np.testing.assert_allclose(shared_ranks(np.array([1.0, 1.0, 0.0, 2.0])), [0, 0, -0.5, 0.5])
+
+
+def test_the_papers_measure_is_the_mean_of_ratios():
+    gaps, reference = {"f": 0.0, "g": -2.0}, {"f": 0.0, "g": -1.0}
+    assert mean_ratio(gaps, reference, ["f", "g"]) == pytest.approx((1.0 + 0.1) / 2)
 
 
 def test_the_share_of_the_gain_is_one_for_the_learned_ga_and_zero_for_the_reference():

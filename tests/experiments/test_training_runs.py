@@ -8,7 +8,7 @@ from experiments.form import carry_out
 from experiments.training_runs import EXPERIMENT, TrainingRunsSettings
 from lga.meta.config import Scale
 from lga.meta.train import train
-from lga.meta.validate import ValidationProtocol
+from lga.meta.validate import ValidationProtocol, validator
 from meta.tiny import TINY
 
 SMALL = ValidationProtocol(("rastrigin",), scales=(Scale(3, 8, 5),), instances=(101,), num_seeds=2)
@@ -38,3 +38,13 @@ def test_runs_are_summed_up_best_first_by_a_validation_that_all_share(tmp_path):
     assert summaries[0]["settings"]["meta_population"] == TINY.meta_population
     # Runs that are gone keep their rows.
     assert summed_up(tmp_path / "none", tmp_path / "out") == summaries
+
+
+@pytest.mark.usefixtures("ranks_promoted")
+def test_weights_are_validated_with_the_elite_ratio_that_they_were_trained_with(tmp_path):
+    config = dataclasses.replace(TINY, elite_ratio=0.25, meta_generations=1, validate_every=1)
+    theta = train(config, tmp_path / "runs" / "few-parents")
+    (row,) = summed_up(tmp_path / "runs", tmp_path / "out")
+    scores = [validator(SMALL, elite_ratio)(theta)["score"] for elite_ratio in (0.25, 1.0)]
+    assert row["larger_validation"]["best"]["score"] == pytest.approx(scores[0])
+    assert scores[0] != pytest.approx(scores[1])

@@ -212,9 +212,15 @@ def regret_curves(
 
 
 def learning_curves(panels: dict[str, dict[str, dict[str, list]]], path: Path, across: str = "generation") -> None:
-    """One panel per measure, one line per algorithm: mean over seeds, its 95 % interval as a band if there is one."""
-    figure = Figure(figsize=(5.6 * len(panels), 4), layout="constrained")
-    for axes, (measure, curves) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
+    """One panel per measure, one line per algorithm: mean over seeds, its 95 % interval as a band if there is one.
+
+    Up to three panels stand side by side, more of them in two columns.
+    """
+    columns = len(panels) if len(panels) <= 3 else 2
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(5.6 * columns, 4 * rows), layout="constrained")
+    for number, (measure, curves) in enumerate(panels.items(), start=1):
+        axes = figure.add_subplot(rows, columns, number)
         for name, curve in curves.items():
             (line,) = axes.plot(curve["generations"], curve["mean"], label=name, linewidth=1.4)
             if None not in curve["low"]:

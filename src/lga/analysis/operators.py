@@ -51,7 +51,8 @@ def setting_maps(maps: dict[str, np.ndarray], rows: list[str], columns: list[str
     for axes, (name, own) in zip(panels, maps.items(), strict=True):
         image = axes.imshow(own, vmin=values.min(), vmax=values.max(), cmap="viridis", origin="lower", aspect="auto")
         for (row, column), value in np.ndenumerate(own):
-            axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=6, color="white")
+            shade = "black" if value > (values.min() + values.max()) / 2 else "white"
+            axes.text(column, row, f"{value:.4g}", ha="center", va="center", fontsize=6, color=shade)
         axes.set_xticks(np.arange(len(columns)), columns, fontsize=7)
         axes.set_yticks(np.arange(len(rows)), rows, fontsize=7)
         axes.set(xlabel="initial rate", ylabel="elite ratio")

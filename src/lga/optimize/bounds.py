@@ -68,6 +68,8 @@ class Space:
     def reflect(self, coordinates: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
         """Coordinates as the mirrors show them: a step beyond an edge comes back by as much as it went too far."""
         z = within_floats(coordinates)
+        if np.all((z >= self.edge_low) & (z <= self.edge_high)):
+            return z
         low, high = (np.broadcast_to(end, z.shape) for end in (self.edge_low, self.edge_high))
         # Only what is outside is touched: folding would cost coordinates far from the edges their last digits.
         start = np.where(z < low, low, np.where(z > high, high, z))
@@ -97,7 +99,8 @@ class Space:
 
 
 def within_floats(coordinates: Any) -> Float[np.ndarray, "*n"]:
-    return np.clip(np.nan_to_num(np.asarray(coordinates, PRECISION)), -LARGEST_COORDINATE, LARGEST_COORDINATE)
+    z = np.asarray(coordinates, PRECISION)
+    return np.minimum(np.maximum(np.where(np.isnan(z), 0.0, z), -LARGEST_COORDINATE), LARGEST_COORDINATE)
 
 
 def make_space(

@@ -29,7 +29,11 @@ class Form:
     def __init__(self, tree: Any, shapes: Shapes):
         ends = np.cumsum([0, *(math.prod(shape) for shape, _ in shapes)]).tolist()
         self.tree, self.size = tree, ends[-1]
+        self.shapes = shapes
         self.places = [Place(*rest) for rest in zip(ends[:-1], ends[1:], *zip(*shapes, strict=True), strict=True)]
+
+    def __str__(self) -> str:
+        return f"{self.tree} {self.shapes}"
 
 
 @lru_cache(maxsize=1024)

@@ -20,6 +20,7 @@ from lga.core.compile_cache import use_compilation_cache
 from lga.core.interfaces import Algorithm
 from lga.core.population import Children
 from lga.operators.theta import Theta
+from lga.optimize.ahead import traced
 from lga.optimize.bounds import PRECISION
 from lga.optimize.packing import Form, Recent, form_of, packed, split_at, unpacked
 from lga.weights import Weights
@@ -86,7 +87,11 @@ def programs(algorithm: str | Algorithm, weights: Weights | None, num_children: 
 
     small = num_children * max(num_children, num_dims) <= LARGEST_SMALL
     recent = Recent()
-    compiled = [host_program(function, theta, small, recent) for function in (init, ask, tell)]
+    named = {"algorithm": algorithm, "children": num_children, "rate": rate} if isinstance(algorithm, str) else None
+    compiled = [
+        host_program(function, theta, small, recent, named and named | {"function": function.__name__})
+        for function in (init, ask, tell)
+    ]
     return Programs(*compiled, layout=layout)
 
 
@@ -102,8 +107,10 @@ def as_key(words):
     return jax.random.wrap_key_data(words, impl="threefry2x32")
 
 
-def host_program(function: Callable[..., Any], theta: Theta | None, small: bool, recent: Recent) -> Callable[..., Any]:
-    """The compiled function, from host arrays to host arrays.
+def host_program(
+    function: Callable[..., Any], theta: Theta | None, small: bool, recent: Recent, key: dict[str, Any] | None
+) -> Callable[..., Any]:
+    """The compiled function, from host arrays to host arrays. With a key it need be traced by one process only.
 
     Small programs are not worth the optimisation: to compile them takes longer than all of their runs. All arrays go in
     and come out as one: to pass each by itself takes longer than to compute with them. Double precision holds every
@@ -115,17 +122,16 @@ def host_program(function: Callable[..., Any], theta: Theta | None, small: bool,
     on_device: list[Any] = []
 
     def prepared(forms: tuple[Form, ...]) -> tuple[Any, list[Form]]:
-        results: list[Form] = []
-
-        def program(weights, numbers):
+        def program(weights, numbers) -> tuple[Any, list[Any]]:
             args = [unpacked(form, vector) for form, vector in zip(forms, split_at(numbers, forms), strict=True)]
             found = function(unpacked(form_of_weights, weights), *args)
             # Some algorithms have plain numbers in their states.
             trees = [jax.tree.map(jnp.asarray, tree) for tree in (found if isinstance(found, tuple) else (found,))]
-            results[:] = [form_of(tree) for tree in trees]
-            return jnp.concatenate([jnp.ravel(leaf).astype(PRECISION) for leaf in jax.tree.leaves(trees)])
+            return jnp.concatenate([jnp.ravel(leaf).astype(PRECISION) for leaf in jax.tree.leaves(trees)]), trees
 
-        return jax.jit(program, compiler_options=options), results
+        arguments = {"forms": [str(form) for form in (form_of_weights, *forms)]}
+        call, trees = traced(program, len(weights), sum(form.size for form in forms), key and key | arguments)
+        return jax.jit(call, compiler_options=options), [form_of(tree) for tree in trees]
 
     def call(*args):
         vectors, forms = zip(*(recent.packed(arg) for arg in args), strict=True)

@@ -8,10 +8,11 @@ them to be, and an optimum on a bound or close to it is the middle of a valley l
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from lga.core.checks import require
 from lga.core.variables import HALF_SIDE, START_DEVIATION, inner, inner_bounds
@@ -53,10 +54,12 @@ class Space:
     def decode(self, coordinates: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
         """The variables at some coordinates. Whatever these are, bounds and integrality hold."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            inner = self.centre + self.unit * self.reflect(coordinates)
-            x = np.where(self.log, 10.0 ** np.where(self.log, inner, 0.0), inner)
-        x = np.where(np.isnan(x), np.broadcast_to(self.middle, x.shape), x)
-        return np.clip(np.where(self.integer, np.rint(x), x), self.low, self.high)
+            x = self.centre + self.unit * self.reflect(coordinates)
+            if self.has_logs:
+                x = np.where(self.log, 10.0 ** np.where(self.log, x, 0.0), x)
+        x = np.where(np.isnan(x), self.middle, x)
+        x = np.where(self.integer, np.rint(x), x) if self.movable.size else x
+        return np.minimum(np.maximum(x, self.low), self.high)
 
     def encode(self, x: Float[np.ndarray, " d"]) -> Float[np.ndarray, " d"]:
         """The coordinates of a point."""
@@ -92,7 +95,21 @@ class Space:
         around = START_DEVIATION * generator.normal(size=shape)
         return self.reflect(np.where(self.uniform, low + share * (high - low), around))
 
-    @property
+    @cached_property
+    def has_logs(self) -> bool:
+        return bool(self.log.any())
+
+    @cached_property
+    def movable(self) -> Int[np.ndarray, " m"]:
+        """Where there are whole numbers that may be others."""
+        return np.flatnonzero(self.integer & (self.high > self.low))
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the same point can come again."""
+        return bool(np.all(self.integer | (self.high == self.low)))
+
+    @cached_property
     def middle(self) -> Float[np.ndarray, " d"]:
         """A point inside of the bounds."""
         return np.clip(0.0, self.low, self.high)

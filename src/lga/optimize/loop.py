@@ -162,7 +162,7 @@ class Loop:
         """Outcomes for as much of the open generation as the budget allows: first attempts, then second ones."""
         fresh = self.waiting(tried=False)
         self.attempt(evaluator, fresh[: self.budget_left(len(fresh))], is_last=False)
-        if self.waiting(tried=False):
+        if self.state.pending.known.all() or self.waiting(tried=False):
             return
         failures = self.waiting(tried=True)
         left = self.budget_left(len(failures))
@@ -173,9 +173,8 @@ class Loop:
             self.attempt(evaluator, positions, is_last=True)
 
     def waiting(self, tried: bool) -> list[int]:
-        return [
-            position for position in self.state.pending.missing if (self.state.pending.tries[position] > 0) == tried
-        ]
+        pending = self.state.pending
+        return np.flatnonzero(~pending.known & ((pending.tries > 0) == tried)).tolist()
 
     def attempt(self, evaluator: Evaluator, positions: list[int], is_last: bool) -> None:
         waiting: list[tuple[Noted, float]] = []

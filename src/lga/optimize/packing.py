@@ -14,6 +14,9 @@ from lga.optimize.bounds import PRECISION
 Shapes = tuple[tuple[tuple[int, ...], np.dtype], ...]
 
 
+LEAF = jax.tree.structure(0)
+
+
 class Place(NamedTuple):
     """Where in a vector the numbers of an array are."""
 
@@ -47,6 +50,8 @@ def form_of(tree: Any) -> Form:
 
 
 def packed(tree: Any) -> tuple[np.ndarray, Form]:
+    if type(tree) is np.ndarray:
+        return tree.ravel().astype(PRECISION), form(LEAF, ((tree.shape, tree.dtype),))
     leaves, structure = jax.tree.flatten(tree)
     arrays = [np.asarray(leaf) for leaf in leaves]
     own = form(structure, tuple((array.shape, array.dtype) for array in arrays))
@@ -77,9 +82,19 @@ class Recent:
         self.trees: tuple[tuple[Any, tuple[np.ndarray, Form]], ...] = ()
 
     def packed(self, tree: Any) -> tuple[np.ndarray, Form]:
-        return next((known for one, known in self.trees if one is tree), None) or packed(tree)
+        for one, known in self.trees:
+            if one is tree:
+                return known
+        return packed(tree)
 
     def kept(self, vectors: Sequence[tuple[np.ndarray, Form]]) -> tuple[Any, ...]:
-        trees = tuple(unpacked(own, numbers) for numbers, own in vectors)
+        trees = tuple(self.unpacked(*vector) for vector in vectors)
         self.trees = tuple(zip(trees, vectors, strict=True))
         return trees
+
+    def unpacked(self, numbers: np.ndarray, own: Form) -> Any:
+        """A tree that went in and came out as it was is the same one."""
+        for tree, (before, form_before) in self.trees:
+            if form_before is own and before.tobytes() == numbers.tobytes():
+                return tree
+        return unpacked(own, numbers)

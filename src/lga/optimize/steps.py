@@ -13,11 +13,11 @@ from lga.optimize.bounds import usual_arithmetic, within_floats
 from lga.optimize.noise import TWICE, YES, confirmed, looks_for_noise, verdict
 from lga.optimize.options import Search
 from lga.optimize.programs import key_words, num_parents
-from lga.optimize.records import Elites, axis_ratio, best_elite, means, pruned, to_try_again, with_row, with_values
+from lga.optimize.records import Elites, best_elite, means, pruned, seen_axis_ratio, to_try_again, with_row, with_values
 from lga.optimize.scores import INFEASIBLE, LARGEST, feasible, least, relation, relative, score_of
 from lga.optimize.state import Best, Pending, Run, SearchState, first_state, new_run, no_points, nothing_pending
 from lga.optimize.warm import checked_points, taken_in, with_known, with_shape_of
-from lga.optimize.whole import as_meant, movable, with_marks, with_moves
+from lga.optimize.whole import as_meant, with_marks, with_moves
 from lga.optimize.worker import FAILURES, Noted
 
 # Coordinates of size 5 have a resolution of 9e-16: below that, mutation does nothing.
@@ -57,20 +57,22 @@ def open_generation(search: Search, state: SearchState) -> SearchState:
     if looks_for_noise(search, state):
         twice = np.zeros(TWICE)
         again = Elites(coordinates[:TWICE], solutions[:TWICE], twice.astype(int), twice, twice)
-    number = len(solutions) + len(again.mean)
+    if len(again.mean):
+        coordinates = np.concatenate([coordinates, again.coordinates])
+        solutions = np.concatenate([solutions, again.solutions])
     pending = Pending(
-        np.concatenate([coordinates, again.coordinates]),
-        np.concatenate([solutions, again.solutions]),
-        values=np.full(number, math.nan),
-        tries=np.zeros(number, np.int64),
-        known=np.zeros(number, bool),
+        coordinates,
+        solutions,
+        values=np.full(len(solutions), math.nan),
+        tries=np.zeros(len(solutions), np.int64),
+        known=np.zeros(len(solutions), bool),
     )
     return replace(state, run=run, pending=pending)
 
 
 def moved(search: Search, state: SearchState, run: Run, coordinates: Float[np.ndarray, "n d"]) -> Any:
     """Children whose whole numbers may be others than the algorithm meant. What screens has steps of its own."""
-    if search.screens or not movable(search.space).size:
+    if search.screens or not search.space.movable.size:
         return coordinates
     generator = np.random.Generator(np.random.Philox(step_key(search, state, "whole")))
     best = np.asarray(run.algorithm.progress.best_solution)
@@ -137,7 +139,10 @@ def complete(search: Search, state: SearchState) -> SearchState:
     starts = run.algorithm is None
     run = learned(search, state, run, values)
     # What a run starts from, its first generation, has the known points already.
-    run, known = (run, no_points(search.space.num_dims)) if starts else taken_in(state, run, *frame(search, run))
+    known = state.known
+    if known.values.size:
+        run = run if starts else taken_in(state, run, *frame(search, run))
+        known = no_points(search.space.num_dims)
     by_mean = again > 0 and has_parents(run.algorithm)
     reference = least(run.parent_values) if by_mean else min(run.reference, least(values))
     if again:
@@ -152,7 +157,7 @@ def complete(search: Search, state: SearchState) -> SearchState:
     generation_best = least(pending.values) if np.any(np.isfinite(pending.values)) else math.nan
     rate = math.nan if run.children is None else float(np.mean(run.children.sigma))
     told = [search.sign * value if value < INFEASIBLE else math.nan for value in (best.value, generation_best)]
-    shape = axis_ratio(getattr(run.algorithm, "shape_memory", None))
+    shape = seen_axis_ratio(getattr(run.algorithm, "shape_memory", None), state.generation, state.history)
     row = (state.evaluations, *told, rate, size, state.restarts, shape)
     after = replace(
         state,
@@ -238,7 +243,7 @@ def is_collapsed(search: Search, state: SearchState, values: Float[np.ndarray, "
     """A run whose children can be told apart neither by their values nor by where they are: it has nothing to find.
     Whole numbers go on being moved, and noise tells equal ones apart."""
     run = state.run
-    if run.waited < SMALLEST_WAIT or run.children is None or movable(search.space).size:
+    if run.waited < SMALLEST_WAIT or run.children is None or search.space.movable.size:
         return False
     if search.options.reevaluate or state.noisy == YES or feasible(values).size < len(values):
         return False

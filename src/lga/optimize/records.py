@@ -30,8 +30,9 @@ def with_row(history: History, generation: int, row: tuple[float | int, ...]) ->
 
 
 def seen_axis_ratio(memory: Any, generation: int, history: History) -> float:
-    """It is looked at every few generations: that takes a good part of one, and the ratio changes slowly."""
-    is_seen = generation % LOOKED_AT_EVERY == 0 or not len(history)
+    """After the first generations it is looked at every few: that takes a good part of one, and the ratio changes
+    slowly."""
+    is_seen = generation % LOOKED_AT_EVERY == 0 or generation < LOOKED_AT_EVERY
     return axis_ratio(memory) if is_seen else float(history[-1, -1])
 
 

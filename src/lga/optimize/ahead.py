@@ -20,7 +20,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import export
 
-import lga
 from lga.core.compile_cache import own_folder
 from lga.core.tree import UnknownTreeError, from_outline, outline
 from lga.core.tree_io import TreeFileError, digest, json_form, load_leaves, save_tree
@@ -98,7 +97,7 @@ def exported_of(function: Callable[[Any, Any], Any], num_weights: int, num_numbe
 @cache
 def source_digest() -> str:
     """Of all that may have a say in what is traced."""
-    root = Path(str(lga.__file__)).parent
+    root = Path(__file__).parents[1]
     sha = hashlib.sha256()
     for path in sorted(path for part in SOURCES for path in (root / part).glob("*.py")):
         sha.update(f"{path.relative_to(root)} {path.stat().st_size}\n".encode())

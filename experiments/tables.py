@@ -79,9 +79,19 @@ def bbob_evaluations(report: dict[str, Any]) -> str:
 
 
 def start_up(report: dict[str, Any]) -> str:
-    base = report["seconds"]["import jax"]
-    rows = ([name, f"{seconds:.2f}", f"{seconds / base:.1f}"] for name, seconds in report["seconds"].items())
-    return markdown_table(["in a new process", "seconds", "ratio to importing JAX"], rows)
+    waited, used = report["seconds"], report["processor_seconds"]
+    base = used["import jax"]
+    rows = ([name, f"{waited[name]:.2f}", f"{own:.2f}", f"{own / base:.1f}"] for name, own in used.items())
+    return markdown_table(["in a new process", "seconds", "of processors", "ratio to importing JAX"], rows)
+
+
+def overhead(report: dict[str, Any]) -> str:
+    methods = list(report["rows"][0]["microseconds"])
+    rows = (
+        [str(row["num_dims"]), f"{row['evaluations']:,}", *(f"{row['microseconds'][method]:.0f}" for method in methods)]
+        for row in report["rows"]
+    )
+    return markdown_table(["D", "evaluations", *methods], rows)
 
 
 def bbob_comparison(report: dict[str, Any]) -> str:
@@ -309,6 +319,7 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "generation": generation,
     "meta_training": meta_training,
     "start_up": start_up,
+    "overhead": overhead,
     "bbob_evaluations": bbob_evaluations,
     "bbob_comparison": bbob_comparison,
     "bbob_headline": bbob_headline,

@@ -37,7 +37,7 @@ CASES = [
     ("group_elite_rate(0)", f"num_groups is 0, {WHOLE}"),
     ("uniform_crossover(1.1)", "swap_probability is 1.1, but must lie between 0 and 1"),
     ("immigration(2.0, 1.0)", "low is 2.0 and high is 1.0, but low must be less than high"),
-    ("lga.cma_es(2)", "num_children is 2, but CMA_ES needs at least 4"),
+    ("lga.cma_es(2)", "num_children is 2, but CMA-ES needs at least 4"),
     ("resolve('nothing')", "weights is 'nothing', but must be a file or one of: "),
     ("lga.load_theta('nowhere.safetensors')", "path is 'nowhere.safetensors', but must be an existing file"),
     ("lga.learned_ga(lga.Theta(), 4)", "theta holds no weights, but at least one operator must be learned"),

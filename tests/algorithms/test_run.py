@@ -94,7 +94,7 @@ def test_evolution_strategies_solve_the_sphere_even_if_whole_generations_fail(na
         fitness = jnp.full(16, jnp.nan) if number in failing else sphere(None, children.solutions)
         state = algorithm.tell(key_tell, state, children, fitness)
     assert state.progress.failures == (16 * (len(failing) + 1) if failing else 0)
-    assert np.all(np.isfinite(state.strategy.mean))
+    assert np.all(np.isfinite(state.mean if name == "cma_es" else state.strategy.mean))
     assert state.best_fitness < 1e-3
 
 

@@ -175,3 +175,27 @@ def test_a_run_is_given_up_where_its_children_agree_on_something_worse_than_the_
     state = first_state(search)
     state = replace(state, best=replace(state.best, value=best), run=replace(state.run, reference=1.0))
     assert is_hopeless(search, state, np.array(values)) is hopeless
+
+
+def test_a_run_that_has_collapsed_on_a_value_starts_anew_soon():
+    """Where values are 3 and more, rounding ends the search for digits long before the rates are at their end."""
+    result = lga.minimize(lambda x: 3.0 + sphere(x), BOX, max_evaluations=2000, seed=0)
+    when = result.history["evaluations"][result.history["restarts"] > 0]
+    assert result.restarts > 0
+    found = np.flatnonzero(result.history["best"] <= 3.0 + 1e-14)[0]
+    assert when[0] - result.history["evaluations"][found] < 30 * resolve().population(3)
+
+
+def test_noise_whole_numbers_and_plateaus_are_no_collapse():
+    steps_alone = lga.minimize(lambda x: 3.0 + np.sum(np.floor(x) ** 2), BOX, max_evaluations=400, seed=0)
+    assert steps_alone.restarts == 0
+    whole = lga.minimize(lambda x: 3.0 + sphere(x), BOX, integrality=True, max_evaluations=400, seed=0)
+    assert whole.restarts == 0
+
+
+def test_the_best_is_among_the_population():
+    result = lga.minimize(lambda x: 3.0 + np.sum(x**2 - np.cos(9.0 * x)), BOX, max_evaluations=1500, seed=0)
+    assert result.restarts > 0
+    place = int(np.argmin(result.population_values))
+    assert result.population_values[place] == result.fun
+    np.testing.assert_array_equal(result.population[place], result.x)

@@ -14,7 +14,7 @@ from lga.core.tree_io import TreeFileError, digest, load_leaves, save_tree
 from lga.optimize.options import INCIDENTAL, SearchOptions, make_search, population_size
 from lga.optimize.state import first_state
 from lga.optimize.steps import complete, note, open_generation
-from lga.optimize.worker import Outcome, failed
+from lga.optimize.worker import Noted, Outcome, failed
 from lga.weights import resolve
 
 BOX = [(-5.0, 5.0)] * 3
@@ -97,7 +97,7 @@ def test_no_step_changes_the_state_that_it_is_given():
     steps = [lambda s: open_generation(search, s)]
     for position in range(4):
         outcome = failed("nan") if position == 2 else Outcome(float(position))
-        steps.append(lambda s, position=position, outcome=outcome: note(search, s, position, outcome))
+        steps.append(lambda s, position=position, outcome=outcome: note(search, s, [Noted(position, outcome)]))
     steps += [lambda s: complete(search, s), lambda s: open_generation(search, s)]
     for step in steps:
         before = digest(state)

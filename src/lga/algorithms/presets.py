@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+from lga.algorithms.cma import covariance_adaptation
 from lga.algorithms.genetic import genetic_algorithm, parents_for
 from lga.algorithms.strategies import evolution_strategy
 from lga.core.interfaces import Algorithm, Crossover, MutationShape, Screening, Selection
@@ -130,13 +131,13 @@ def random_search(num_children: int, low: float = -5.0, high: float = 5.0) -> Al
 
 
 def sep_cma_es(num_children: int) -> Algorithm:
-    """Separable CMA-ES."""
+    """Separable CMA-ES: evosax's."""
     return evolution_strategy("Sep_CMA_ES", num_children)
 
 
 def cma_es(num_children: int) -> Algorithm:
-    """CMA-ES with a full covariance matrix."""
-    return evolution_strategy("CMA_ES", num_children)
+    """CMA-ES with a full covariance matrix: our own, without evosax."""
+    return covariance_adaptation(num_children)
 
 
 def ma_es(num_children: int) -> Algorithm:

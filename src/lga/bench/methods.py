@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import log
 from typing import Any, NamedTuple
 
 from lga.algorithms import presets
-from lga.algorithms.strategies import evosax_learned_ga
+from lga.algorithms.strategies import evolution_strategy, evosax_learned_ga
 from lga.core.checks import require
 from lga.core.interfaces import Algorithm
 from lga.weights import Weights, resolve_all
@@ -104,6 +105,8 @@ class Method:
     def algorithm(self, num_children: int) -> Algorithm:
         if self.weights is not None:
             return presets.learned_ga(self.weights.theta, num_children, self.elite_ratio)
+        if self.family == "strategy":
+            return STRATEGIES[self.preset](num_children)
         if self.family == "peer":
             return PEERS[self.preset](num_children, self.elite_ratio)
         if self.family == "genetic":
@@ -111,6 +114,11 @@ class Method:
         return presets.ALGORITHMS[self.preset](num_children)
 
 
+STRATEGIES: dict[str, Callable[[int], Algorithm]] = {
+    "sep_cma_es": presets.sep_cma_es,
+    "cma_es": partial(evolution_strategy, "CMA_ES"),
+}
+"""To compare with: evosax's, as all of the tables have them."""
 PEERS: dict[str, Callable[..., Algorithm]] = {"evosax_learned_ga": evosax_learned_ga}
 
 

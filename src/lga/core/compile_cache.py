@@ -11,24 +11,32 @@ import jax
 
 SWITCH = "LGA_COMPILE_CACHE"
 # Programs that compile faster than this are not worth a file.
-LEAST_SECONDS = 0.1
+LEAST_SECONDS = 0.03
 
 
 def use_compilation_cache() -> None:
     """JAX keeps compiled programs in the user's cache folder, for this process as a whole."""
-    if os.environ.get(SWITCH, "1") == "0" or getattr(jax.config, "jax_compilation_cache_dir", None):
+    if getattr(jax.config, "jax_compilation_cache_dir", None):
         return
+    folder = own_folder("compiled")
+    if folder is not None:
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", LEAST_SECONDS)
+
+
+def own_folder(name: str) -> Path | None:
+    """A folder in the user's cache that nobody else may fill; None if there is none, or none is wanted."""
+    if os.environ.get(SWITCH, "1") == "0":
+        return None
     try:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lga" / "compiled"
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lga" / name
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         is_safe = all(map(is_own, (folder, folder.parent))) and os.access(folder, os.W_OK)
     except (OSError, RuntimeError):
         # It cannot be made, or there is no home: users without one have no cache.
-        return
-    if is_safe:
-        jax.config.update("jax_compilation_cache_dir", str(folder))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", LEAST_SECONDS)
+        return None
+    return folder if is_safe else None
 
 
 def is_own(folder: Path) -> bool:

@@ -8,10 +8,11 @@ them to be, and an optimum on a bound or close to it is the middle of a valley l
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from lga.core.checks import require
 from lga.core.variables import HALF_SIDE, START_DEVIATION, inner, inner_bounds
@@ -53,10 +54,12 @@ class Space:
     def decode(self, coordinates: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
         """The variables at some coordinates. Whatever these are, bounds and integrality hold."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            inner = self.centre + self.unit * self.reflect(coordinates)
-            x = np.where(self.log, 10.0 ** np.where(self.log, inner, 0.0), inner)
-        x = np.where(np.isnan(x), np.broadcast_to(self.middle, x.shape), x)
-        return np.clip(np.where(self.integer, np.rint(x), x), self.low, self.high)
+            x = self.centre + self.unit * self.reflect(coordinates)
+            if self.has_logs:
+                x = np.where(self.log, 10.0 ** np.where(self.log, x, 0.0), x)
+        x = np.where(np.isnan(x), self.middle, x)
+        x = np.where(self.integer, np.rint(x), x) if self.movable.size else x
+        return np.minimum(np.maximum(x, self.low), self.high)
 
     def encode(self, x: Float[np.ndarray, " d"]) -> Float[np.ndarray, " d"]:
         """The coordinates of a point."""
@@ -68,6 +71,8 @@ class Space:
     def reflect(self, coordinates: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
         """Coordinates as the mirrors show them: a step beyond an edge comes back by as much as it went too far."""
         z = within_floats(coordinates)
+        if np.all((z >= self.edge_low) & (z <= self.edge_high)):
+            return z
         low, high = (np.broadcast_to(end, z.shape) for end in (self.edge_low, self.edge_high))
         # Only what is outside is touched: folding would cost coordinates far from the edges their last digits.
         start = np.where(z < low, low, np.where(z > high, high, z))
@@ -90,14 +95,29 @@ class Space:
         around = START_DEVIATION * generator.normal(size=shape)
         return self.reflect(np.where(self.uniform, low + share * (high - low), around))
 
-    @property
+    @cached_property
+    def has_logs(self) -> bool:
+        return bool(self.log.any())
+
+    @cached_property
+    def movable(self) -> Int[np.ndarray, " m"]:
+        """Where there are whole numbers that may be others."""
+        return np.flatnonzero(self.integer & (self.high > self.low))
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the same point can come again."""
+        return bool(np.all(self.integer | (self.high == self.low)))
+
+    @cached_property
     def middle(self) -> Float[np.ndarray, " d"]:
         """A point inside of the bounds."""
         return np.clip(0.0, self.low, self.high)
 
 
 def within_floats(coordinates: Any) -> Float[np.ndarray, "*n"]:
-    return np.clip(np.nan_to_num(np.asarray(coordinates, PRECISION)), -LARGEST_COORDINATE, LARGEST_COORDINATE)
+    z = np.asarray(coordinates, PRECISION)
+    return np.minimum(np.maximum(np.where(np.isnan(z), 0.0, z), -LARGEST_COORDINATE), LARGEST_COORDINATE)
 
 
 def make_space(

@@ -2,9 +2,9 @@
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int, Shaped
@@ -12,7 +12,7 @@ from jaxtyping import Float, Int, Shaped
 from lga.core.files import write_atomically
 from lga.core.tree_io import Leaves, TreeFileError
 from lga.optimize.variables import Names
-from lga.optimize.worker import FAILURES, Outcome
+from lga.optimize.worker import FAILURES, Noted, Outcome
 
 MOST_NUMBERS = 2**22
 """Coordinates that are kept, 32 MiB: as many rows as that gives. Later evaluations are counted, and not kept."""
@@ -56,6 +56,10 @@ class Evaluations:
         write_atomically(Path(path), text.getvalue().encode())
 
 
+def failure_number(outcome: Outcome) -> int:
+    return 0 if outcome.failure is None else 1 + FAILURES.index(outcome.failure)
+
+
 class Log:
     """Rows as they arrive, in arrays that are doubled when they are full."""
 
@@ -68,18 +72,23 @@ class Log:
         self.seconds_before = 0.0
         """Of the processes that have worked on this search before."""
 
-    def add(self, x: Any, outcome: Outcome, generation: int, position: int, seconds: float) -> None:
-        if self.number >= self.most:
-            self.left_out += 1
+    def add(self, generation: int, solutions: Float[np.ndarray, "n d"], ended: Sequence[tuple[Noted, float]]) -> None:
+        """Outcomes of the solutions of a generation, and when they were known."""
+        kept = ended[: self.most - self.number]
+        self.left_out += len(ended) - len(kept)
+        begin, end = self.number, self.number + len(kept)
+        if not kept:
             return
-        if self.number == len(self.x):
-            room = min(max(64, 2 * self.number), self.most) - self.number
+        if end > len(self.x):
+            room = min(max(64, 2 * end), self.most) - len(self.x)
             self.x = np.concatenate([self.x, np.empty((room, self.x.shape[1]))])
             self.rest = np.concatenate([self.rest, np.empty((room, 5))])
-        failure = 0 if outcome.failure is None else 1 + FAILURES.index(outcome.failure)
-        self.x[self.number] = x
-        self.rest[self.number] = (outcome.value, failure, generation, position, self.seconds_before + seconds)
-        self.number += 1
+        self.x[begin:end] = solutions[[noted.position for noted, _ in kept]]
+        self.rest[begin:end] = [
+            (noted.outcome.value, failure_number(noted.outcome), generation, noted.position, self.seconds_before + when)
+            for noted, when in kept
+        ]
+        self.number = end
 
     def leaves(self) -> Leaves:
         """For a file."""

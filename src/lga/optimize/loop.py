@@ -26,10 +26,10 @@ from lga.optimize.progress import ProgressLine
 from lga.optimize.records import columns
 from lga.optimize.result import Result
 from lga.optimize.scores import INFEASIBLE, violation_of
-from lga.optimize.state import SearchState, first_state, restored, save_state, single
+from lga.optimize.state import SearchState, nothing_pending, restored, save_state, single
 from lga.optimize.steps import complete, give_up, note, open_generation, population, starting_state
 from lga.optimize.variables import Names
-from lga.optimize.worker import FAILURES, Outcome
+from lga.optimize.worker import FAILURES, Noted, Outcome
 
 logger = logging.getLogger("lga.optimize")
 
@@ -125,7 +125,7 @@ class Loop:
                 self.attempt(evaluator, [0], is_last=True)
                 return float(self.state.pending.values[0])
             finally:
-                self.state = replace(self.state, pending=first_state(self.search).pending)
+                self.state = replace(self.state, pending=nothing_pending(self.search.space.num_dims))
 
         with suppress(PolishEndedError):
             polish(self.search.space, start, value)
@@ -162,7 +162,7 @@ class Loop:
         """Outcomes for as much of the open generation as the budget allows: first attempts, then second ones."""
         fresh = self.waiting(tried=False)
         self.attempt(evaluator, fresh[: self.budget_left(len(fresh))], is_last=False)
-        if self.waiting(tried=False):
+        if self.state.pending.known.all() or self.waiting(tried=False):
             return
         failures = self.waiting(tried=True)
         left = self.budget_left(len(failures))
@@ -173,27 +173,32 @@ class Loop:
             self.attempt(evaluator, positions, is_last=True)
 
     def waiting(self, tried: bool) -> list[int]:
-        return [
-            position for position in self.state.pending.missing if (self.state.pending.tries[position] > 0) == tried
-        ]
+        pending = self.state.pending
+        return np.flatnonzero(~pending.known & ((pending.tries > 0) == tried)).tolist()
 
     def attempt(self, evaluator: Evaluator, positions: list[int], is_last: bool) -> None:
+        waiting: list[tuple[Noted, float]] = []
+        """Outcomes that the state does not know yet, and when they were known."""
+        if not positions:
+            return
+
+        def take_note() -> None:
+            with interrupts_deferred():
+                self.log.add(self.state.generation, self.state.pending.solutions, waiting)
+                self.state = note(self.search, self.state, [noted for noted, _ in waiting])
+                waiting.clear()
+
         def record(index: int, outcome: Outcome) -> None:
             if outcome.failure is not None and not outcome.shared:
                 self.report(positions[index], outcome)
-            seconds = time.monotonic() - self.began
-            self.log.add(
-                self.state.pending.solutions[positions[index]],
-                outcome,
-                self.state.generation,
-                positions[index],
-                seconds,
-            )
+            now = time.monotonic()
             is_final = is_last or outcome.failure is None or not (outcome.shared or self.options.on_error == "retry")
-            self.state = note(self.search, self.state, positions[index], outcome, is_final)
+            waiting.append((Noted(positions[index], outcome, is_final), now - self.began))
             if self.progress is not None:
+                take_note()
                 self.progress(self.summary(), self.options.max_evaluations)
-            if time.monotonic() - self.saved_at > SECONDS_BETWEEN_CHECKPOINTS:
+            if now - self.saved_at > SECONDS_BETWEEN_CHECKPOINTS and self.options.checkpoint is not None:
+                take_note()
                 with interrupts_deferred():
                     self.save()
 
@@ -201,6 +206,7 @@ class Loop:
         try:
             evaluator(self.state.pending.solutions[positions], record, self.deadline)
         finally:
+            take_note()
             self.seconds_evaluating += time.monotonic() - begin
 
     def budget_left(self, wanted: int) -> int:
@@ -272,7 +278,7 @@ class Loop:
         )
         if len(self.state.pending.values) == 1:
             # Only polishing has generations of one, and that begins again, with what the log knows.
-            self.state = replace(self.state, pending=first_state(self.search).pending)
+            self.state = replace(self.state, pending=nothing_pending(self.search.space.num_dims))
         self.log.restore(under("log", leaves))
         # Limits may have been raised since.
         self.stop = self.reason() if extra["stop"] is not None else None

@@ -101,8 +101,8 @@ def minimize(
         progress: Write a line about the progress to stderr.
         checkpoint: File to save to after each generation. A call with the same arguments continues from it, and ends
             with the same result as a call that was never interrupted. With larger limits a finished search goes on.
-        algorithm: "lga", the name of any preset ("ma_es" is CMA-ES with nothing learned), or an `Algorithm`, as
-            `lga.ma_es(16)` is one, which keeps its population.
+        algorithm: "lga", the name of any preset ("cma_es" is CMA-ES, with nothing learned), or an `Algorithm`, as
+            `lga.cma_es(16)` is one, which keeps its population.
         weights: For learned algorithms: an installed name, a file, or weights.
         restarts: How often a search that stagnates may start anew; None means as often as the budget allows.
         x_init: Points [k, d] whose values are known already, in place of a first population. They cost no evaluation.

@@ -14,7 +14,7 @@ from lga.optimize.programs import DEFAULT_ALGORITHM
 from lga.optimize.state import SearchState, first_state, load_search, save_state
 from lga.optimize.steps import complete, note, open_generation, population, positions_of
 from lga.optimize.warm import checked_points, with_known
-from lga.optimize.worker import FAILURES, failed, judge
+from lga.optimize.worker import FAILURES, Noted, failed, judge
 
 
 class Optimizer:
@@ -95,9 +95,7 @@ class Optimizer:
         self._note(dict.fromkeys(self.state.pending.missing, failed("missing", "no value was told")))
 
     def _note(self, outcomes: dict[int, Any]) -> None:
-        state = self.state
-        for position, outcome in outcomes.items():
-            state = note(self.search, state, position, outcome)
+        state = note(self.search, self.state, [Noted(*pair) for pair in outcomes.items()])
         is_complete = state.pending.known.size > 0 and state.pending.known.all()
         self.state = complete(self.search, state) if is_complete else state
 

@@ -216,6 +216,8 @@ def suited_size(algorithm: str, weights: Weights | None, num_dims: int) -> int:
     """Weights know what suits them; what has a shape needs more children for more variables."""
     if weights is not None:
         return weights.population(num_dims)
+    if algorithm == "cma_es":
+        return 4 + int(3.0 * math.log(num_dims))
     return 6 + round(3.4 * math.log(num_dims)) if algorithm == "ma_es" else FIRST_SIZE
 
 

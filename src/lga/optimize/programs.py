@@ -4,10 +4,9 @@ Between generations a state is a tree of NumPy arrays: a state that was loaded f
 from one that was not, and meets the very same compiled program.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import jax
@@ -21,7 +20,9 @@ from lga.core.compile_cache import use_compilation_cache
 from lga.core.interfaces import Algorithm
 from lga.core.population import Children
 from lga.operators.theta import Theta
+from lga.optimize.ahead import traced
 from lga.optimize.bounds import PRECISION
+from lga.optimize.packing import Form, Recent, form_of, packed, split_at, unpacked
 from lga.weights import Weights
 
 DEFAULT_ALGORITHM = "lga"
@@ -35,6 +36,8 @@ FIRST_RATES = {
     "sep_cma_es": FIRST_RATE_OF_STRATEGIES,
     "ma_es": FIRST_RATE_WITH_SHAPE,
 }
+# To compile takes a third of the time with these; numbers differ by rounding.
+QUICK_OPTIONS = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
 # Numbers in the largest matrix of a generation, up to which compilation is the greater part of the time.
 LARGEST_SMALL = 16384
 
@@ -83,7 +86,12 @@ def programs(algorithm: str | Algorithm, weights: Weights | None, num_children: 
         return state, children
 
     small = num_children * max(num_children, num_dims) <= LARGEST_SMALL
-    compiled = [host_program(function, theta, small) for function in (init, ask, tell)]
+    recent = Recent()
+    named = {"algorithm": algorithm, "children": num_children, "rate": rate} if isinstance(algorithm, str) else None
+    compiled = [
+        host_program(function, theta, small, recent, named and named | {"function": function.__name__})
+        for function in (init, ask, tell)
+    ]
     return Programs(*compiled, layout=layout)
 
 
@@ -99,55 +107,60 @@ def as_key(words):
     return jax.random.wrap_key_data(words, impl="threefry2x32")
 
 
-def host_program(function: Callable[..., Any], theta: Theta | None, small: bool) -> Callable[..., Any]:
-    """The compiled function, from host arrays to host arrays.
+def host_program(
+    function: Callable[..., Any], theta: Theta | None, small: bool, recent: Recent, key: dict[str, Any] | None
+) -> Callable[..., Any]:
+    """The compiled function, from host arrays to host arrays. With a key it need be traced by one process only.
 
     Small programs are not worth the optimisation: to compile them takes longer than all of their runs. All arrays go in
     and come out as one: to pass each by itself takes longer than to compute with them. Double precision holds every
     number that they have.
     """
-    options: Any = {"xla_backend_optimization_level": 0} if small else None
-    known: dict[Any, tuple[Any, list[Any]]] = {}
+    options: Any = quick_options() if small else None
+    known: dict[tuple[Form, ...], tuple[Any, list[Form]]] = {}
+    weights, form_of_weights = packed(theta)
     on_device: list[Any] = []
 
-    def prepared(tree: Any, shapes: tuple) -> tuple[Any, list[Any]]:
-        results: list[Any] = []
-
-        def packed(theta, numbers):
-            found = function(theta, *jax.tree.unflatten(tree, parts(numbers, shapes)))
+    def prepared(forms: tuple[Form, ...]) -> tuple[Any, list[Form]]:
+        def program(weights, numbers) -> tuple[Any, list[Any]]:
+            args = [unpacked(form, vector) for form, vector in zip(forms, split_at(numbers, forms), strict=True)]
+            found = function(unpacked(form_of_weights, weights), *args)
             # Some algorithms have plain numbers in their states.
-            leaves, result_tree = jax.tree.flatten(jax.tree.map(jnp.asarray, found))
-            results[:] = [result_tree, tuple((leaf.shape, np.dtype(leaf.dtype)) for leaf in leaves)]
-            return jnp.concatenate([jnp.ravel(leaf).astype(PRECISION) for leaf in leaves])
+            trees = [jax.tree.map(jnp.asarray, tree) for tree in (found if isinstance(found, tuple) else (found,))]
+            return jnp.concatenate([jnp.ravel(leaf).astype(PRECISION) for leaf in jax.tree.leaves(trees)]), trees
 
-        return jax.jit(packed, compiler_options=options), results
+        arguments = {"forms": [str(form) for form in (form_of_weights, *forms)]}
+        call, trees = traced(program, len(weights), sum(form.size for form in forms), key and key | arguments)
+        return jax.jit(call, compiler_options=options), [form_of(tree) for tree in trees]
 
     def call(*args):
-        leaves, tree = jax.tree.flatten(args)
-        arrays = [np.asarray(leaf) for leaf in leaves]
-        shapes = tuple((array.shape, array.dtype) for array in arrays)
-        if (tree, shapes) not in known:
-            known[tree, shapes] = prepared(tree, shapes)
-        program, results = known[tree, shapes]
+        vectors, forms = zip(*(recent.packed(arg) for arg in args), strict=True)
+        if forms not in known:
+            known[forms] = prepared(forms)
+        program, results = known[forms]
         # The search is in double precision whatever the objective's: an ill-conditioned function needs the digits.
         with jax.enable_x64(True):
             if not on_device:
-                on_device.append(jax.device_put(theta))
-            found = np.asarray(
-                program(on_device[0], np.concatenate([array.ravel() for array in arrays], dtype=PRECISION))
-            )
-        return jax.tree.unflatten(results[0], parts(found, results[1]))
+                on_device.append(jax.device_put(weights))
+            found = np.asarray(program(on_device[0], np.concatenate(vectors)))
+        trees = recent.kept(list(zip(split_at(found, results), results, strict=True)))
+        return trees[0] if len(trees) == 1 else trees
 
     return call
 
 
-def parts(numbers: Any, shapes: tuple[tuple[tuple[int, ...], Any], ...]) -> list[Any]:
-    """The arrays that were put together."""
-    ends = np.cumsum([0, *(math.prod(shape) for shape, _ in shapes)]).tolist()
-    return [
-        numbers[begin:end].reshape(shape).astype(kind)
-        for begin, end, (shape, kind) in zip(ends[:-1], ends[1:], shapes, strict=True)
-    ]
+@cache
+def quick_options() -> dict[str, Any]:
+    """Those that this release of XLA knows: they come and go."""
+    return {name: value for name, value in QUICK_OPTIONS.items() if is_option({name: value})}
+
+
+def is_option(option: dict[str, Any]) -> bool:
+    try:
+        jax.jit(lambda: 0, compiler_options=option).lower().compile()
+    except jax.errors.JaxRuntimeError:
+        return False
+    return True
 
 
 def build(algorithm: str | Algorithm, theta: Theta | None, num_children: int) -> Algorithm:

@@ -13,6 +13,7 @@ COLUMNS = ("evaluations", "best", "generation_best", "rate", "popsize", "restart
 MOST_ROWS = 4096
 LARGEST_DECOMPOSED = 40
 """The most variables for which the axes of a matrix are looked at: beyond, that takes longer than a generation."""
+LOOKED_AT_EVERY = 8
 
 History = Float[np.ndarray, "_ columns"]
 
@@ -26,6 +27,13 @@ def with_row(history: History, generation: int, row: tuple[float | int, ...]) ->
         return history
     longer = np.concatenate([history, np.asarray([row], float)])
     return longer[::2] if len(longer) >= MOST_ROWS else longer
+
+
+def seen_axis_ratio(memory: Any, generation: int, history: History) -> float:
+    """After the first generations it is looked at every few: that takes a good part of one, and the ratio changes
+    slowly."""
+    is_seen = generation % LOOKED_AT_EVERY == 0 or generation < LOOKED_AT_EVERY
+    return axis_ratio(memory) if is_seen else float(history[-1, -1])
 
 
 def axis_ratio(memory: Any) -> float:
@@ -108,6 +116,8 @@ def pruned(elites: Elites, archive: np.ndarray, num_again: int) -> Elites:
 
 def to_try_again(elites: Elites, num_again: int) -> Elites:
     """The best means, as far as there are any."""
+    if not len(elites.mean):
+        return elites
     return taken(elites, np.argsort(elites.mean, kind="stable")[:num_again])
 
 

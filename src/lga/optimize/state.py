@@ -118,6 +118,12 @@ def no_points(num_dims: int) -> Known:
     return Known(np.zeros((0, num_dims), PRECISION), np.zeros(0))
 
 
+def nothing_pending(num_dims: int) -> Pending:
+    """No generation is open."""
+    rows, numbers = np.zeros((0, num_dims)), np.zeros(0)
+    return Pending(rows.astype(PRECISION), rows, numbers, np.zeros(0, np.int64), np.zeros(0, bool))
+
+
 def first_state(search: Search) -> SearchState:
     """Nothing asked, nothing known. Tables have no rows."""
     num_dims = search.space.num_dims
@@ -134,7 +140,7 @@ def first_state(search: Search) -> SearchState:
         history=np.zeros((0, len(COLUMNS))),
         elites=Elites(places, rows, counts, numbers, numbers),
         run=new_run(),
-        pending=Pending(places, rows, numbers, counts, np.zeros(0, bool)),
+        pending=nothing_pending(num_dims),
         known=no_points(num_dims),
         seen=np.zeros(0, np.uint64),
         noisy=-1,

@@ -1,6 +1,7 @@
 """From one state of a search to the next: a generation is opened, outcomes are noted, and it is completed."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,12 +13,12 @@ from lga.optimize.bounds import usual_arithmetic, within_floats
 from lga.optimize.noise import TWICE, YES, confirmed, looks_for_noise, verdict
 from lga.optimize.options import Search
 from lga.optimize.programs import key_words, num_parents
-from lga.optimize.records import Elites, axis_ratio, best_elite, means, pruned, to_try_again, with_row, with_values
+from lga.optimize.records import Elites, best_elite, means, pruned, seen_axis_ratio, to_try_again, with_row, with_values
 from lga.optimize.scores import INFEASIBLE, LARGEST, feasible, least, relation, relative, score_of
-from lga.optimize.state import Best, Pending, Run, SearchState, first_state, new_run, no_points
+from lga.optimize.state import Best, Pending, Run, SearchState, first_state, new_run, no_points, nothing_pending
 from lga.optimize.warm import checked_points, taken_in, with_known, with_shape_of
 from lga.optimize.whole import as_meant, with_marks, with_moves
-from lga.optimize.worker import FAILURES, Outcome
+from lga.optimize.worker import FAILURES, Noted
 
 # Coordinates of size 5 have a resolution of 9e-16: below that, mutation does nothing.
 SMALLEST_RATE = 1e-15
@@ -25,6 +26,9 @@ SMALLEST_RATE = 1e-15
 SMALLEST_GAIN = 1e-12
 # A run that is behind the best by as many times the range of its generation's values will not catch up.
 HOPELESS = 30.0
+# Children are alike if their values differ by rounding alone, as a share of the value, and they lie as close as this in
+# boxes of side 10, which a plateau does not make them; for as many generations without improvement.
+ALIKE, CLOSE, SMALLEST_WAIT = 1e-14, 1e-3, 5
 # Of the digits of a solution, in relation to its size, that may be lost until its value is told: single precision.
 ROUNDING = 1e-6
 
@@ -53,20 +57,22 @@ def open_generation(search: Search, state: SearchState) -> SearchState:
     if looks_for_noise(search, state):
         twice = np.zeros(TWICE)
         again = Elites(coordinates[:TWICE], solutions[:TWICE], twice.astype(int), twice, twice)
-    number = len(solutions) + len(again.mean)
+    if len(again.mean):
+        coordinates = np.concatenate([coordinates, again.coordinates])
+        solutions = np.concatenate([solutions, again.solutions])
     pending = Pending(
-        np.concatenate([coordinates, again.coordinates]),
-        np.concatenate([solutions, again.solutions]),
-        values=np.full(number, math.nan),
-        tries=np.zeros(number, np.int64),
-        known=np.zeros(number, bool),
+        coordinates,
+        solutions,
+        values=np.full(len(solutions), math.nan),
+        tries=np.zeros(len(solutions), np.int64),
+        known=np.zeros(len(solutions), bool),
     )
     return replace(state, run=run, pending=pending)
 
 
 def moved(search: Search, state: SearchState, run: Run, coordinates: Float[np.ndarray, "n d"]) -> Any:
     """Children whose whole numbers may be others than the algorithm meant. What screens has steps of its own."""
-    if search.screens:
+    if search.screens or not search.space.movable.size:
         return coordinates
     generator = np.random.Generator(np.random.Philox(step_key(search, state, "whole")))
     best = np.asarray(run.algorithm.progress.best_solution)
@@ -85,40 +91,31 @@ def starting_state(search: Search) -> SearchState:
 
 def begun(search: Search, state: SearchState) -> SearchState:
     """A run whose first population is what is known already."""
-    run = learned(search, replace(state, pending=first_state(search).pending), state.run, np.zeros(0))
+    run = learned(search, replace(state, pending=nothing_pending(search.space.num_dims)), state.run, np.zeros(0))
     reference = least(state.known.values)
     return replace(state, run=marked(replace(run, reference=reference)), known=no_points(search.space.num_dims))
 
 
 @usual_arithmetic
-def note(search: Search, state: SearchState, position: int, outcome: Outcome, final: bool = True) -> SearchState:
-    """Counts one evaluation. What is not final, a failure with another try to come, still waits for a value."""
-    pending = state.pending
-    value = score_of(outcome.violation) if outcome.violation else min(search.sign * outcome.value, LARGEST)
-    noted = replace(
-        state,
-        evaluations=state.evaluations + 1,
-        pending=replace(
-            pending,
-            values=with_entry(pending.values, position, value),
-            tries=with_entry(pending.tries, position, pending.tries[position] + 1),
-            known=with_entry(pending.known, position, final),
-        ),
-    )
-    if outcome.failure is not None:
-        kind = FAILURES.index(outcome.failure)
-        example = (state.generation, position, outcome.failure, outcome.text)
-        return replace(
-            noted,
-            failures=with_entry(state.failures, kind, state.failures[kind] + 1),
-            examples=state.examples.with_one(example),
-        )
-    # Noisy values are compared by their means, when the generation is complete. Of equal values the first one asked for
-    # is the best, whatever the order of telling.
-    when = (value, state.generation, position)
-    if search.options.reevaluate == 0 and when < (state.best.value, state.best.generation, state.best.position):
-        return replace(noted, best=Best(value, pending.solutions[position], 1, state.generation, position))
-    return noted
+def note(search: Search, state: SearchState, noted: Sequence[Noted]) -> SearchState:
+    """Counts evaluations, in the order of their ends. Many at once: the bookkeeping of one takes as long as of all."""
+    pending, failures, examples, best = state.pending, state.failures.copy(), state.examples, state.best
+    values, tries, known = (column.copy() for column in (pending.values, pending.tries, pending.known))
+    for position, outcome, is_final in noted:
+        value = score_of(outcome.violation) if outcome.violation else min(search.sign * outcome.value, LARGEST)
+        values[position], known[position] = value, is_final
+        tries[position] += 1
+        # Noisy values are compared by their means, when the generation is complete. Of equal values the first one asked
+        # for is the best, whatever the order of telling.
+        when = (value, state.generation, position)
+        if outcome.failure is not None:
+            failures[FAILURES.index(outcome.failure)] += 1
+            examples = examples.with_one((state.generation, position, outcome.failure, outcome.text))
+        elif search.options.reevaluate == 0 and when < (best.value, best.generation, best.position):
+            best = Best(value, pending.solutions[position], 1, state.generation, position)
+    pending = replace(pending, values=values, tries=tries, known=known)
+    evaluations = state.evaluations + len(noted)
+    return replace(state, evaluations=evaluations, pending=pending, failures=failures, examples=examples, best=best)
 
 
 def give_up(state: SearchState, positions: list[int]) -> SearchState:
@@ -130,7 +127,7 @@ def give_up(state: SearchState, positions: list[int]) -> SearchState:
 def complete(search: Search, state: SearchState) -> SearchState:
     """Learns from a generation whose outcomes are all known."""
     if state.confirming:
-        return replace(confirmed(state), pending=first_state(search).pending, confirming=False)
+        return replace(confirmed(state), pending=nothing_pending(search.space.num_dims), confirming=False)
     pending, run, elites, best = state.pending, state.run, state.elites, state.best
     size, again = search.size(state.restarts), search.options.reevaluate
     values = pending.values[:size]
@@ -142,7 +139,10 @@ def complete(search: Search, state: SearchState) -> SearchState:
     starts = run.algorithm is None
     run = learned(search, state, run, values)
     # What a run starts from, its first generation, has the known points already.
-    run, known = (run, no_points(search.space.num_dims)) if starts else taken_in(state, run, *frame(search, run))
+    known = state.known
+    if known.values.size:
+        run = run if starts else taken_in(state, run, *frame(search, run))
+        known = no_points(search.space.num_dims)
     by_mean = again > 0 and has_parents(run.algorithm)
     reference = least(run.parent_values) if by_mean else min(run.reference, least(values))
     if again:
@@ -157,7 +157,7 @@ def complete(search: Search, state: SearchState) -> SearchState:
     generation_best = least(pending.values) if np.any(np.isfinite(pending.values)) else math.nan
     rate = math.nan if run.children is None else float(np.mean(run.children.sigma))
     told = [search.sign * value if value < INFEASIBLE else math.nan for value in (best.value, generation_best)]
-    shape = axis_ratio(getattr(run.algorithm, "shape_memory", None))
+    shape = seen_axis_ratio(getattr(run.algorithm, "shape_memory", None), state.generation, state.history)
     row = (state.evaluations, *told, rate, size, state.restarts, shape)
     after = replace(
         state,
@@ -166,12 +166,12 @@ def complete(search: Search, state: SearchState) -> SearchState:
         history=with_row(state.history, state.generation, row),
         elites=elites,
         run=marked(replace(run, reference=reference)),
-        pending=first_state(search).pending,
+        pending=nothing_pending(search.space.num_dims),
         known=known,
         noisy=verdict(search, state),
         seen=state.seen if again else with_marks(state.seen, search.space, pending.solutions),
     )
-    over = stagnates(search, after) or is_hopeless(search, after, values)
+    over = stagnates(search, after) or is_hopeless(search, after, values) or is_collapsed(search, after, values)
     return restarted(search, after) if over else after
 
 
@@ -239,6 +239,18 @@ def is_hopeless(search: Search, state: SearchState, values: Float[np.ndarray, " 
     return bool(reference - state.best.value > HOPELESS * np.ptp(own))
 
 
+def is_collapsed(search: Search, state: SearchState, values: Float[np.ndarray, " n"]) -> bool:
+    """A run whose children can be told apart neither by their values nor by where they are: it has nothing to find.
+    Whole numbers go on being moved, and noise tells equal ones apart."""
+    run = state.run
+    if run.waited < SMALLEST_WAIT or run.children is None or search.space.movable.size:
+        return False
+    if search.options.reevaluate or state.noisy == YES or feasible(values).size < len(values):
+        return False
+    are_alike = np.ptp(values) <= ALIKE * abs(run.reference)
+    return bool(are_alike and np.max(np.ptp(run.children.solutions, axis=0)) <= CLOSE)
+
+
 def restarted(search: Search, state: SearchState) -> SearchState:
     allowed = search.options.restarts
     if allowed is not None and state.restarts >= allowed:
@@ -248,11 +260,15 @@ def restarted(search: Search, state: SearchState) -> SearchState:
 
 @usual_arithmetic
 def population(search: Search, state: SearchState) -> tuple[Float[np.ndarray, "e d"], Float[np.ndarray, " e"]]:
-    """The parents of the current run and their values."""
+    """The parents of the current run and their values. Where values are not noisy the best so far is among them: if it
+    is no parent, it has the place of the worst."""
     if not has_parents(state.run.algorithm):
         return np.zeros((0, search.space.num_dims)), np.zeros(0)
-    parents = search.space.decode(np.asarray(state.run.algorithm.parents.solutions))
-    return parents, search.sign * state.run.parent_values
+    parents, values = search.space.decode(np.asarray(state.run.algorithm.parents.solutions)), state.run.parent_values
+    if search.options.reevaluate == 0 and state.noisy != YES and state.best.value < least(values):
+        worst = int(np.argmax(np.where(np.isfinite(values), values, math.inf)))
+        parents[worst], values = state.best.solution, with_entry(values, worst, state.best.value)
+    return parents, search.sign * values
 
 
 def step_key(search: Search, state: SearchState, purpose: str) -> UInt32[np.ndarray, "2"]:

@@ -20,7 +20,7 @@ from lga.operators.screening import remember
 from lga.operators.shape import Memory
 from lga.optimize.bounds import PRECISION, Space
 from lga.optimize.scores import relative
-from lga.optimize.state import Best, Known, Run, SearchState, no_points
+from lga.optimize.state import Best, Known, Run, SearchState
 
 
 def checked_points(space: Space, x: Any, y: Any) -> tuple[Float[np.ndarray, "k d"], Float[np.ndarray, " k"]]:
@@ -50,14 +50,11 @@ def with_known(space: Space, state: SearchState, rows: np.ndarray, values: np.nd
     return replace(state, known=known, best=best)
 
 
-def taken_in(state: SearchState, run: Run, reference: float, scale: float) -> tuple[Run, Known]:
-    """The run after its worst parents have made way for known points that are better; what was known is learned."""
+def taken_in(state: SearchState, run: Run, reference: float, scale: float) -> Run:
+    """The run after its worst parents have made way for known points that are better."""
     known, algorithm = state.known, run.algorithm
-    if not known.values.size:
-        return run, known
-    nothing = no_points(known.coordinates.shape[1])
     if not has_parents(algorithm):
-        return run, nothing
+        return run
     parents, values = algorithm.parents, np.concatenate([run.parent_values, known.values])
     order = np.argsort(np.where(np.isfinite(values), values, math.inf), kind="stable")
     kept = np.sort(order[: len(run.parent_values)])
@@ -76,7 +73,7 @@ def taken_in(state: SearchState, run: Run, reference: float, scale: float) -> tu
             told = jax.tree.map(jnp.asarray, (algorithm.past, known.coordinates, known.values))
             past = jax.device_get(remember(*told))
         algorithm = with_leaves(algorithm, {f"past.{name}": leaf for name, leaf in named_leaves(past).items()})
-    return replace(run, algorithm=algorithm, parent_values=values[kept]), nothing
+    return replace(run, algorithm=algorithm, parent_values=values[kept])
 
 
 def with_leaves(tree: Any, changes: dict[str, np.ndarray]) -> Any:

@@ -31,15 +31,6 @@ MOST_SEEN = 2**16
 Seen = UInt64[np.ndarray, " _"]
 
 
-def movable(space: Space) -> Int[np.ndarray, " m"]:
-    return np.flatnonzero(space.integer & (space.high > space.low))
-
-
-def all_whole(space: Space) -> bool:
-    """Whether the same point can come again."""
-    return bool(np.all(space.integer | (space.high == space.low)))
-
-
 def with_moves(
     generator: np.random.Generator,
     space: Space,
@@ -49,11 +40,11 @@ def with_moves(
     seen: Seen,
 ) -> Float[np.ndarray, "n d"]:
     """The children, some of them with other whole numbers."""
-    places = movable(space)
+    places = space.movable
     if not places.size:
         return coordinates
     solutions, moved = space.decode(coordinates), coordinates.copy()
-    if all_whole(space):
+    if space.is_whole:
         bases = np.concatenate([space.decode(best[None]), space.decode(parents)])
         known = set(seen.tolist())
         for row, solution in enumerate(solutions):
@@ -85,9 +76,11 @@ def as_meant(
 ) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]:
     """What the algorithm is told. A moved child that is no improvement says nothing of the one that was meant: where
     there are real variables, whose steps are learned from, that one counts as neither good nor bad."""
+    if not space.movable.size:
+        return coordinates, values
     is_moved = np.any(meant != coordinates, axis=1)
     others = values[~is_moved & np.isfinite(values)]
-    if all_whole(space) or not is_moved.any() or not others.size:
+    if space.is_whole or not is_moved.any() or not others.size:
         return coordinates, values
     is_lost = is_moved & ~(values < best)
     middle = np.sort(others)[len(others) // 2]
@@ -126,6 +119,6 @@ def mark_of(solution: Float[np.ndarray, " d"]) -> int:
 
 def with_marks(seen: Seen, space: Space, solutions: Float[np.ndarray, "n d"]) -> Seen:
     """What was seen, with some more."""
-    if not all_whole(space):
+    if not space.is_whole:
         return seen
     return np.concatenate([seen, np.array([mark_of(row) for row in solutions], np.uint64)])[-MOST_SEEN:]

@@ -15,6 +15,10 @@ MOST_TEXT = 4096
 """Characters that are kept of what a failure says: it goes into every checkpoint."""
 
 
+PLAIN = (float, np.float64)
+"""What most objectives return; the questions below take longer than they do."""
+
+
 class Outcome(NamedTuple):
     """A finite value, or the kind of failure and a text about it; `shared` if a call for several solutions failed."""
 
@@ -24,6 +28,14 @@ class Outcome(NamedTuple):
     shared: bool = False
     violation: float = 0.0
     """Of constraints. Where it is more than 0, the objective was not asked and there is no value."""
+
+
+class Noted(NamedTuple):
+    """What became of one evaluation. What is not final, a failure with another try to come, still waits for a value."""
+
+    position: int
+    outcome: Outcome
+    is_final: bool = True
 
 
 class Judgement(NamedTuple):
@@ -80,6 +92,8 @@ def last_line(error: BaseException) -> str:
 
 def judge(result: Any) -> Outcome:
     """A number, as a scalar or as an array of one element; anything else has failed."""
+    if type(result) in PLAIN and math.isfinite(result):
+        return Outcome(float(result))
     if isinstance(result, Judgement):
         if math.isnan(result.violation) or math.isinf(result.violation):
             return failed("nan", f"the violation of the constraints is {result.violation}")

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 from lga.core.checks import require
 from lga.core.tree_io import TreeFileError, load_tree, save_tree, shapes
@@ -36,10 +36,14 @@ def load_theta(path: str | Path) -> tuple[Theta, dict[str, Any]]:
         return layout_of(description["config"])
 
     theta, description = load_tree(path, layout)
-    return jax.tree.map(jnp.asarray, theta), description["provenance"]
+    return jax.device_put(theta), description["provenance"]
 
 
 def layout_of(config: Mapping[str, Any]) -> Theta:
     """The shapes alone: to make zeros of each shape would take longer than to read the file."""
-    wanted = ThetaConfig(tuple(config["learned"]), config["key_dim"], config["num_heads"])
-    return jax.eval_shape(lambda: theta_layout(wanted))
+    return shapes_of(ThetaConfig(tuple(config["learned"]), config["key_dim"], config["num_heads"]))
+
+
+@cache
+def shapes_of(config: ThetaConfig) -> Theta:
+    return jax.eval_shape(lambda: theta_layout(config))

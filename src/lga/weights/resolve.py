@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import resources
 from math import log
 from pathlib import Path
@@ -68,11 +69,17 @@ def resolve(source: "str | Path | Theta | Weights | None" = None, num_dims: int 
         return known_by_content(name, evosax_theta(int(num_dims or 0)), {"origin": "evosax"})
     shipped = installed()
     if name in shipped:
-        return known_by_content(name, *load_theta(shipped[name]))
+        return known_by_file(name, shipped[name], shipped[name].stat().st_mtime_ns)
     path = Path(name)
     known = ", ".join([*shipped, EVOSAX_LGA])
     require(path.is_file(), f"weights is {name!r}, but must be a file or one of: {known}.")
     return known_by_content(path.stem, *load_theta(path))
+
+
+@lru_cache(maxsize=16)
+def known_by_file(name: str, path: Path, changed: int) -> Weights:
+    """Read once, until the file is another."""
+    return known_by_content(name, *load_theta(path))
 
 
 def known_by_content(name: str, theta: Theta, provenance: Mapping[str, Any]) -> Weights:

@@ -50,9 +50,9 @@ class OptimizersSettings:
     """Longer searches are left out."""
     functions: tuple[int, ...] = tuple(range(1, 25))
     workers: int = 1
+    """Processes that search at the same time; what they find does not depend on their number."""
     scheduler: str | None = None
     """Address of a Dask scheduler, in place of own processes."""
-    """Processes that search at the same time; what they find does not depend on their number."""
 
 
 class BudgetUsedError(Exception):

@@ -67,12 +67,18 @@ def run(settings: JudgingSettings, out: Path, console: Console) -> Outcome:
                     "scale": json_form(asdict(replace(scale, sigmas=(own.sigma,)))),
                     "per_seed": final,
                     "final": {way: mean_interval(np.asarray(scores))._asdict() for way, scores in final.items()},
+                    "lead": {way: lead_of(scores, final[settings.ways[0]]) for way, scores in final.items()},
                 }
             )
     table = Table("task", "algorithm", *settings.ways)
     for row in rows:
         table.add_row(row["task"], row["algorithm"], *(interval_text(one, 2) for one in row["final"].values()))
     return Outcome({"config": described(settings), "rows": rows}, table)
+
+
+def lead_of(scores: list[float], others: list[float]) -> dict[str, float | None]:
+    """Over the first way, with pairs of the same seed."""
+    return mean_interval(np.subtract(scores, others))._asdict()
 
 
 EXPERIMENT = Experiment(

@@ -18,6 +18,7 @@ from experiments import hpo_choice
 from experiments.comparison_tables import COMPARISONS
 from experiments.form import Experiment, Outcome
 from experiments.markdown import markdown_table
+from experiments.network_tables import NETWORKS
 from experiments.study_tables import STUDIES
 from lga.bench import neuro as neuro_report
 from lga.bench.hpob import report as hpob_report
@@ -317,6 +318,7 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "hpob_spaces": hpob_spaces,
     "hpo_choice": hpob_choice,
     **STUDIES,
+    **NETWORKS,
 }
 
 

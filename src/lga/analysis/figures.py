@@ -211,10 +211,17 @@ def regret_curves(
     save(figure, path)
 
 
-def learning_curves(panels: dict[str, dict[str, dict[str, list]]], path: Path, across: str = "generation") -> None:
+def learning_curves(
+    panels: dict[str, dict[str, dict[str, list]]], path: Path, across: str = "generation", columns: int | None = None
+) -> None:
     """One panel per measure, one line per algorithm: mean over seeds, its 95 % interval as a band if there is one."""
-    figure = Figure(figsize=(5.6 * len(panels), 4), layout="constrained")
-    for axes, (measure, curves) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
+    columns = min(columns or len(panels), len(panels))
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(5.6 * columns, 4 * rows), layout="constrained")
+    places = figure.subplots(rows, columns, squeeze=False).ravel()
+    for unused in places[len(panels) :]:
+        unused.remove()
+    for axes, (measure, curves) in zip(places, panels.items(), strict=False):
         for name, curve in curves.items():
             (line,) = axes.plot(curve["generations"], curve["mean"], label=name, linewidth=1.4)
             if None not in curve["low"]:
@@ -223,7 +230,7 @@ def learning_curves(panels: dict[str, dict[str, dict[str, list]]], path: Path, a
                 )
         axes.set(xlabel=across, title=measure)
     lines, names = figure.axes[0].get_legend_handles_labels()
-    figure.legend(lines, names, loc="outside lower center", ncols=len(names), frameon=False, fontsize=8)
+    figure.legend(lines, names, loc="outside lower center", ncols=min(len(names), 10), frameon=False, fontsize=8)
     save(figure, path)
 
 

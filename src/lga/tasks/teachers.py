@@ -6,10 +6,13 @@ the mean loss over a batch of examples that the key draws, as in neuroevolution,
 All searches start from one place, where all weights are zero.
 """
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
+from lga.core.checks import require
 from lga.core.tree import tree_dataclass
 
 NUM_INPUTS, NUM_CLASSES, NUM_CLUSTERS, NUM_HIDDEN = 20, 5, 3, 8
@@ -18,6 +21,8 @@ NUM_EXAMPLES, BATCH = 48, 16
 WEIGHT_OF_COORDINATE = 0.05
 DISTANCE = 0.3
 """How far from zero the weights of the linear kinds are, in each variable."""
+FEWEST_WEIGHTS = NUM_INPUTS + 1 + 2 * NUM_CLASSES
+"""Of a network with one hidden unit."""
 LEAST_SHARE = 0.05
 """Of the variables that matter in a bowl."""
 LARGEST_CONDITION = 1e4
@@ -37,6 +42,7 @@ class TeacherTask:
 
 
 def sample_teacher_task(key: Key[Array, ""], num_dims: int) -> TeacherTask:
+    require(num_dims >= FEWEST_WEIGHTS, f"num_dims is {num_dims}, but networks have at least {FEWEST_WEIGHTS} weights.")
     key_kind, key_inputs, key_labels, key_rows, key_bowl, key_target = jax.random.split(key, 6)
     kind = jax.random.randint(key_kind, (), 0, len(LOSSES))
     by_clusters = clusters(key_inputs, key_labels)
@@ -87,7 +93,9 @@ def observe_teacher_task(
     return jnp.mean(losses, axis=1), jnp.mean(losses[:, batch], axis=1)
 
 
-def network_losses(activation, task: TeacherTask, weights: Float[Array, "n d"]) -> Float[Array, "n p"]:
+def network_losses(
+    activation: Callable[[Array], Array], task: TeacherTask, weights: Float[Array, "n d"]
+) -> Float[Array, "n p"]:
     """Cross-entropies of networks with one hidden layer, the largest that so many weights allow for."""
     num_members, num_dims = weights.shape
     hidden = (num_dims - NUM_CLASSES) // (NUM_INPUTS + 1 + NUM_CLASSES)

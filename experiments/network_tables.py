@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from experiments import network_standings
+from experiments import network_hours, network_standings
 from experiments.markdown import markdown_table
 from lga.bench.statistics import interval_text
 
@@ -41,8 +41,15 @@ def standings(report: dict[str, Any]) -> str:
     return markdown_table(list(network_standings.HEADER), map(network_standings.cells, report["rows"]))
 
 
+def hours(report: dict[str, Any]) -> str:
+    total = sum(row["hours"] for row in report["rows"])
+    rows = [*map(network_hours.cells, report["rows"]), ["all", *[""] * 4, f"{total:.1f}"]]
+    return markdown_table(list(network_hours.HEADER), rows)
+
+
 NETWORKS: dict[str, Callable[[Any], str]] = {
     "judging": judging,
+    "network_hours": hours,
     "network_speed": network_speed,
     "network_standings": standings,
 }

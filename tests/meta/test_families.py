@@ -25,10 +25,11 @@ def test_a_family_draws_tasks_and_judges_solutions(name):
     assert FAMILIES[name].__doc__
 
     def judged(key):
-        key_task, key_start, key_seen = jax.random.split(key, 3)
+        key_task, key_start, key_aside, key_seen = jax.random.split(key, 4)
         task = family.draw(key_task, (num_dims, num_dims))
         # Not at the start itself, where all networks say the same.
-        beside = first_solutions(key_start, family, task, 6) + 0.5
+        start = first_solutions(key_start, family, task, 6)
+        beside = start + 0.1 * jax.random.normal(key_aside, start.shape)
         return beside, *family.observe(key_seen, task, beside)
 
     # Mapped, as searches are: shapes do not depend on the key.

@@ -62,7 +62,7 @@ PAPER: dict[str, Scale] = {
 # long as the paper's, so the rates are up to twice its own.
 SWEPT_RATIOS = (0.0, 0.25, 0.5, 1.0)
 MEDIUM: dict[str, Scale] = {
-    "pendulum": Scale(64, 400, 10, TaskSize(16, 64, 200), (0.1, 0.25, 0.5), SWEPT_RATIOS, 1, 100),
+    "pendulum": Scale(64, 240, 10, TaskSize(16, 64, 200), (0.5, 1.0, 2.0), SWEPT_RATIOS, 1, 60),
     "brax": Scale(64, 120, 5, TaskSize(2, 32, 500), (0.05, 0.1, 0.2), SWEPT_RATIOS, 1, 30),
     "minatar": Scale(64, 240, 10, TaskSize(4, 64, 500), (0.05, 0.1, 0.2), SWEPT_RATIOS, 1, 60),
     "images": Scale(64, 240, 10, TaskSize(256, 10_000), (0.025, 0.05, 0.1), SWEPT_RATIOS, 1, 60),

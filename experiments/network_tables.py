@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from experiments import network_hours, network_standings
+from experiments import many_weights, network_hours, network_standings
 from experiments.markdown import markdown_table
 from lga.bench.statistics import interval_text
 
@@ -47,8 +47,13 @@ def hours(report: dict[str, Any]) -> str:
     return markdown_table(list(network_hours.HEADER), rows)
 
 
+def weights(report: dict[str, Any]) -> str:
+    return markdown_table(list(many_weights.HEADER), map(many_weights.cells, report["rows"]))
+
+
 NETWORKS: dict[str, Callable[[Any], str]] = {
     "judging": judging,
+    "many_weights": weights,
     "network_hours": hours,
     "network_speed": network_speed,
     "network_standings": standings,

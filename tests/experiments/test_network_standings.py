@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from experiments import network_hours, network_standings
+from experiments import many_weights, network_hours, network_standings
 from experiments.form import carry_out
 from experiments.network_standings import EXPERIMENT, StandingsSettings, standings
 from experiments.network_tables import NETWORKS
@@ -65,3 +65,15 @@ def test_the_papers_twelve_tasks_have_a_size_of_each_preset():
     assert len(set(network_hours.PAPER_TASKS)) == 12
     for scales in SCALES.values():
         assert {NEURO_TASKS[task].family for task in network_hours.PAPER_TASKS} <= set(scales)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("ranks_promoted")
+def test_algorithms_are_tuned_on_other_tasks_than_they_are_compared_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(many_weights, "use_compilation_cache", lambda: None)
+    found = carry_out(
+        "many_weights", many_weights.EXPERIMENT, many_weights.EXPERIMENT.presets["smoke"], tmp_path, QUIET
+    )
+    assert [row["method"] for row in found.report["rows"]] == ["lga-2", "SAMR-GA"]
+    assert len(NETWORKS["many_weights"](found.report).splitlines()) == 4
+    assert many_weights.TUNING_SEED != many_weights.TEST_SEED

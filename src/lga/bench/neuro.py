@@ -28,7 +28,7 @@ from lga.tasks.network_task import NeuroTask
 from lga.weights import EVOSAX_LGA
 
 GENETIC = ("gaussian_ga", "mr15_ga", "samr_ga", "gesmr_ga")
-ALGORITHMS = (*GENETIC, "sep_cma_es", "open_es", EVOSAX_LGA, "lga-paper", "lga-1", "lga-2")
+ALGORITHMS = (*GENETIC, "sep_cma_es", "open_es", EVOSAX_LGA, "lga-paper", "lga-1", "lga-2", "lga-net")
 MEASURES = {"elite": "elite", "mean_parent": "mean parent"}
 FIRST_TUNING_SEED = 1_000_000
 """Far from the seeds that are reported."""

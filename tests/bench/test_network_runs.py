@@ -171,5 +171,5 @@ def test_runs_that_tune_are_shorter_and_else_the_same():
 
 
 def test_unknown_presets_are_named():
-    with pytest.raises(ValueError, match="preset is 'huge', but must be one of: paper, medium, small, smoke"):
+    with pytest.raises(ValueError, match="preset is 'huge', but must be one of: medium, paper, small, smoke"):
         scale_of("pendulum", "huge")

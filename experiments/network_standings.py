@@ -88,5 +88,4 @@ EXPERIMENT = Experiment(
     "networks evolved by all algorithms: curves of all tasks, and who is ahead (from results of `lga bench neuro`)",
     {"paper": StandingsSettings()},
     run,
-    out=Path("results/neuro"),
 )

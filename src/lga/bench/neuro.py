@@ -96,9 +96,10 @@ class Cost(NamedTuple):
 
     def sentence(self, workers: int) -> str:
         tuning, reported = self.evaluations.values()
+        processes = "1 process" if workers == 1 else f"{workers} processes"
         return (
             f"{reported:,} networks to evaluate and {tuning:,} to tune by: about {self.hours / workers:.1f} hours with "
-            f"{workers} workers (policies that play longer take longer), less what is there already"
+            f"{processes} (policies that play longer take longer), less what is there already"
         )
 
 

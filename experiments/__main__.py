@@ -17,6 +17,7 @@ NOT_EXPERIMENTS = (
     "dissection",
     "form",
     "markdown",
+    "network_tables",
     "networks",
     "own_pools",
     "comparison_tables",

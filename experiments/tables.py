@@ -18,6 +18,7 @@ from experiments import hpo_choice, hpo_random
 from experiments.comparison_tables import COMPARISONS
 from experiments.form import Experiment, Outcome
 from experiments.markdown import markdown_table
+from experiments.network_tables import NETWORKS
 from experiments.study_tables import STUDIES
 from experiments.user_tables import USERS
 from lga.bench import neuro as neuro_report
@@ -337,6 +338,7 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "hpo_random": hpob_random,
     **STUDIES,
     **USERS,
+    **NETWORKS,
 }
 
 

@@ -1,8 +1,7 @@
 """Algorithms meet neuroevolution tasks: one generation at a time, so that a run can stop and go on anywhere."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,11 +11,9 @@ from lga.algorithms.genetic import GeneticState, has_parents, with_fitness
 from lga.algorithms.run import Step, advance
 from lga.core.checks import require
 from lga.core.interfaces import Algorithm
-from lga.core.population import rank_failures_last
+from lga.core.population import Children, rank_failures_last
 from lga.core.tree import tree_dataclass
 from lga.tasks.network_task import NeuroTask
-
-Judge = Callable[[Key[Array, ""], Float[Array, "m d"]], tuple[Float[Array, " m"], Any]]
 
 
 @dataclass(frozen=True)
@@ -77,31 +74,39 @@ def generation(
     def evaluate(key: Key[Array, ""], genomes: Float[Array, "m d"]) -> tuple[Float[Array, " m"], Any]:
         return task.evaluate(key, evolution.task_state, genomes)
 
-    keys = jax.random.split(key, 3)
     if judging != ONCE and has_parents(evolution.search):
-        step = judged(keys, algorithm, evaluate, evolution.search, judging)
-    else:
-        step = advance(keys, algorithm, evaluate, evolution.search)
-    return Evolution(step.state, step.info, elite(step), step.fitness)
+        algorithm = with_judging(algorithm, judging)
+    step = advance(jax.random.split(key, 3), algorithm, evaluate, evolution.search)
+    return Evolution(step.state, step.info, elite(step), step.fitness[: algorithm.num_children])
 
 
-def judged(
-    keys: Key[Array, "3"], algorithm: Algorithm, evaluate: Judge, search: GeneticState, judging: Judging
-) -> Step:
-    """A generation whose parents have a new fitness before they meet the children."""
-    key_ask, key_evaluate, key_tell = keys
-    children, asked = algorithm.ask(key_ask, search)
-    parents, num_children = asked.parents, algorithm.num_children
-    judged_now = jnp.concatenate([children.solutions, parents.solutions]) if judging.again else children.solutions
-    values, info = evaluate(key_evaluate, judged_now)
-    fitness, again = values[:num_children], rank_failures_last(values[num_children:])
-    of_parents = again if judging.again else parents.fitness
-    lead = jnp.median(rank_failures_last(fitness)) - of_parents
-    of_parents = jnp.where(lead > 0, of_parents + judging.forget * lead, of_parents)
-    best = jnp.argmin(of_parents)
-    asked = with_fitness(asked, of_parents, of_parents[best])
-    asked = replace(asked, progress=replace(asked.progress, best_solution=parents.solutions[best]))
-    return Step(algorithm.tell(key_tell, asked, children, fitness), children, fitness, info)
+class Judged(NamedTuple):
+    """Children, and all that are evaluated with them."""
+
+    solutions: Float[Array, "m d"]
+    children: Children
+
+
+def with_judging(algorithm: Algorithm, judging: Judging) -> Algorithm:
+    """The genetic algorithm whose parents have a new fitness before they meet the children."""
+
+    def ask(key: Key[Array, ""], state: GeneticState) -> tuple[Judged, GeneticState]:
+        children, asked = algorithm.ask(key, state)
+        both = (children.solutions, asked.parents.solutions)
+        return Judged(jnp.concatenate(both) if judging.again else children.solutions, children), asked
+
+    def tell(key: Key[Array, ""], state: GeneticState, judged: Judged, values: Float[Array, " m"]) -> GeneticState:
+        parents, num_children = state.parents, algorithm.num_children
+        fitness, again = values[:num_children], rank_failures_last(values[num_children:])
+        of_parents = again if judging.again else parents.fitness
+        lead = jnp.median(rank_failures_last(fitness)) - of_parents
+        of_parents = jnp.where(lead > 0, of_parents + judging.forget * lead, of_parents)
+        best = jnp.argmin(of_parents)
+        state = with_fitness(state, of_parents, of_parents[best])
+        state = replace(state, progress=replace(state.progress, best_solution=parents.solutions[best]))
+        return algorithm.tell(key, state, judged.children, fitness)
+
+    return algorithm._replace(ask=ask, tell=tell)
 
 
 def elite(step: Step) -> Float[Array, " d"]:

@@ -5,7 +5,7 @@ import pytest
 
 from lga.algorithms.presets import cma_es, gesmr_ga, learned_ga, samr_ga, sep_cma_es
 from lga.algorithms.run import compiled, run
-from lga.algorithms.strategies import evosax_learned_ga
+from lga.algorithms.strategies import evosax_learned_ga, open_es
 from lga.operators.features import fitness_features
 from lga.operators.theta import ThetaConfig
 from samples import random_archive, random_theta, sphere
@@ -96,6 +96,25 @@ def test_evolution_strategies_solve_the_sphere_even_if_whole_generations_fail(na
     assert state.progress.failures == (16 * (len(failing) + 1) if failing else 0)
     assert np.all(np.isfinite(state.mean if name == "cma_es" else state.strategy.mean))
     assert state.best_fitness < 1e-3
+
+
+@pytest.mark.usefixtures("ranks_promoted")
+def test_openes_keeps_its_rate_and_takes_steps_of_adam():
+    algorithm, rate = compiled(open_es(16)), 0.3
+    state = algorithm.init(jax.random.key(0), jnp.ones((16, 10)), jnp.zeros(16), rate)
+    for number in range(60):
+        key_ask, key_tell = jax.random.split(jax.random.key(number))
+        children, state = algorithm.ask(key_ask, state)
+        np.testing.assert_allclose(children.sigma, rate)
+        # Mirrored around the mean.
+        np.testing.assert_allclose(jnp.mean(children.solutions, axis=0), state.strategy.mean, atol=1e-5)
+        before = state.strategy.mean
+        state = algorithm.tell(key_tell, state, children, sphere(None, children.solutions))
+        # A step is at most a few times the learning rate, whatever the scale of fitness.
+        assert float(jnp.max(jnp.abs(state.strategy.mean - before))) < 0.03
+    assert float(sphere(None, state.strategy.mean[None])[0]) < 6.0  # of 10 at the start
+    with pytest.raises(ValueError, match="num_children is 7, but must be even"):
+        open_es(7)
 
 
 def test_a_compiled_ask_hands_the_parents_over_without_a_copy():

@@ -110,10 +110,11 @@ def test_cells_give_the_same_outcome_in_another_process():
 
 @pytest.mark.usefixtures("ranks_promoted")
 def test_methods_are_found_by_the_names_that_people_type():
-    found = list(methods_named(["lga-1", "sep_cma_es", EVOSAX_LGA], num_dims=10))
+    found = list(methods_named(["lga-1", "sep_cma_es", "open_es", EVOSAX_LGA], num_dims=10))
     assert [(method.name, method.family) for method in found] == [
         ("lga-1", "learned"),
         ("Sep-CMA-ES", "strategy"),
+        ("OpenES", "peer"),
         (EVOSAX_LGA, "learned"),
     ]
     with pytest.raises(ValueError, match="weights is 'adam', but must be a file or one of"):

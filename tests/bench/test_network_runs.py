@@ -162,6 +162,14 @@ def test_the_papers_sizes_are_those_of_its_table():
     assert {entry.family for entry in NEURO_TASKS.values()} == set(network_runs.SMALL) == set(network_runs.SMOKE)
 
 
+def test_runs_that_tune_are_shorter_and_else_the_same():
+    scale = scale_of("minatar-breakout", "medium")
+    short = scale.for_tuning
+    assert (short.num_generations, short.test_every) == (scale.tuning_generations, scale.tuning_generations)
+    assert dataclasses.replace(short, num_generations=scale.num_generations, test_every=scale.test_every) == scale
+    assert TINY.for_tuning == TINY
+
+
 def test_unknown_presets_are_named():
-    with pytest.raises(ValueError, match="preset is 'huge', but must be one of: paper, small, smoke"):
+    with pytest.raises(ValueError, match="preset is 'huge', but must be one of: medium, paper, small, smoke"):
         scale_of("pendulum", "huge")

@@ -54,6 +54,27 @@ def test_a_comparison_needs_a_seed(tmp_path):
         compare_on_task("digits", ["mr15_ga"], scale_of("digits", "smoke"), 0, tmp_path, Console(quiet=True))
 
 
+@pytest.mark.slow
+def test_two_workers_find_what_one_finds(tmp_path):
+    scale = dataclasses.replace(scale_of("digits", "smoke"), sigmas=(0.01, 0.1), tuning_seeds=1, tuning_generations=2)
+    reports = [
+        compare_on_task("digits", ["samr_ga"], scale, 2, tmp_path / str(workers), Console(quiet=True), workers=workers)
+        for workers in (1, 2)
+    ]
+    assert reports[0] == reports[1]
+
+
+def test_a_comparison_tells_what_it_costs(tmp_path):
+    screen = io.StringIO()
+    scale = dataclasses.replace(
+        scale_of("digits", "smoke"), sigmas=(0.01, 0.1), tuning_seeds=1, tuning_generations=2, elite_ratios=(0.0, 1.0)
+    )
+    report = compare_on_task("digits", ["samr_ga", "open_es"], scale, 1, tmp_path, Console(file=screen, width=300))
+    # Four settings of one and two of the other with two generations each; then three generations of both.
+    assert report["evaluations"] == {"tuning": 8 * 6 * 2, "reported": 8 * 2 * 3}
+    assert "48 networks to evaluate and 96 to tune by" in screen.getvalue()
+
+
 def test_several_settings_are_tuned_over_with_seeds_that_are_not_reported(tmp_path):
     scale = dataclasses.replace(
         scale_of("digits", "smoke"), sigmas=(0.01, 0.1), elite_ratios=(0.0, 0.5), tuning_seeds=1

@@ -51,6 +51,50 @@ def evolution_strategy(name: str, num_children: int) -> Algorithm:
     return from_evosax(name, build, num_children, 1, begin, lambda asked: asked.std)
 
 
+ADAM_RATE = 0.01
+"""Of OpenAI's strategy: what its authors and their followers use."""
+
+
+def open_es(num_children: int) -> Algorithm:
+    """OpenAI's evolution strategy with its usual settings: mirrored noise of a fixed rate, centred ranks, Adam."""
+    require_positive_integer("num_children", num_children)
+    require(num_children % 2 == 0, f"num_children is {num_children}, but must be even: open_es samples mirrored pairs.")
+
+    def begin(implementation: Any, key: Key[Array, ""], solutions, fitness, settings) -> Any:
+        return implementation.init(key, jnp.mean(solutions, axis=0), settings)
+
+    def build(num_dims: int) -> Any:
+        import optax
+
+        return with_fixed_rate(evosax_algorithm("Open_ES"))(
+            num_children, jnp.zeros(num_dims), optimizer=optax.adam(ADAM_RATE)
+        )
+
+    return from_evosax("Open_ES", build, num_children, 1, begin, lambda asked: asked.std)
+
+
+def with_fixed_rate(strategy: Any) -> Any:
+    """evosax's strategy with the rate among its settings, as others have it; there it is a schedule of the program."""
+    from flax import struct
+
+    @struct.dataclass
+    class Settings:
+        std_init: Any = 1.0
+
+    class FixedRate(strategy):
+        @property
+        def _default_params(self) -> Settings:
+            return Settings()
+
+        def _init(self, key, params):
+            return super()._init(key, params).replace(std=params.std_init)
+
+        def _tell(self, key, population, fitness, state, params):
+            return super()._tell(key, population, fitness, state, params).replace(std=params.std_init)
+
+    return FixedRate
+
+
 # evosax's arithmetic does not survive infinities: worse than any value of a benchmark, yet its squares are finite.
 NOT_EVALUATED = 1e15
 

@@ -211,16 +211,20 @@ def regret_curves(
     save(figure, path)
 
 
-def learning_curves(panels: dict[str, dict[str, dict[str, list]]], path: Path, across: str = "generation") -> None:
+def learning_curves(
+    panels: dict[str, dict[str, dict[str, list]]], path: Path, across: str = "generation", columns: int | None = None
+) -> None:
     """One panel per measure, one line per algorithm: mean over seeds, its 95 % interval as a band if there is one.
 
-    Up to three panels stand side by side, more of them in two columns.
+    Up to three panels stand side by side, more of them in two columns, if not told.
     """
-    columns = len(panels) if len(panels) <= 3 else 2
+    columns = min(columns or (len(panels) if len(panels) <= 3 else 2), len(panels))
     rows = -(-len(panels) // columns)
     figure = Figure(figsize=(5.6 * columns, 4 * rows), layout="constrained")
-    for number, (measure, curves) in enumerate(panels.items(), start=1):
-        axes = figure.add_subplot(rows, columns, number)
+    places = figure.subplots(rows, columns, squeeze=False).ravel()
+    for unused in places[len(panels) :]:
+        unused.remove()
+    for axes, (measure, curves) in zip(places, panels.items(), strict=False):
         for name, curve in curves.items():
             (line,) = axes.plot(curve["generations"], curve["mean"], label=name, linewidth=1.4)
             if None not in curve["low"]:
@@ -229,7 +233,7 @@ def learning_curves(panels: dict[str, dict[str, dict[str, list]]], path: Path, a
                 )
         axes.set(xlabel=across, title=measure)
     lines, names = figure.axes[0].get_legend_handles_labels()
-    figure.legend(lines, names, loc="outside lower center", ncols=len(names), frameon=False, fontsize=8)
+    figure.legend(lines, names, loc="outside lower center", ncols=min(len(names), 10), frameon=False, fontsize=8)
     save(figure, path)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lga.core.checks import require
+from lga.core.compile_cache import use_compilation_cache
 from lga.core.files import sweep, write_atomically
 from lga.core.tree_io import Leaves, digest, json_form, load_leaves, save_tree
 
@@ -65,7 +66,7 @@ def outcomes(cells: Sequence[Cell], folder: Path, workers: int = 1, scheduler: s
         yield from map(compute, cells)
         return
     # A fork of a process whose threads run JAX may hang.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=use_compilation_cache) as pool:
         yield from pool.map(compute, cells)
 
 

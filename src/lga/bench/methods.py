@@ -7,7 +7,7 @@ from math import log
 from typing import Any, NamedTuple
 
 from lga.algorithms import presets
-from lga.algorithms.strategies import evolution_strategy, evosax_learned_ga
+from lga.algorithms.strategies import evolution_strategy, evosax_learned_ga, open_es
 from lga.core.checks import require
 from lga.core.interfaces import Algorithm
 from lga.weights import Weights, resolve_all
@@ -119,7 +119,10 @@ STRATEGIES: dict[str, Callable[[int], Algorithm]] = {
     "cma_es": partial(evolution_strategy, "CMA_ES"),
 }
 """To compare with: evosax's, as all of the tables have them."""
-PEERS: dict[str, Callable[..., Algorithm]] = {"evosax_learned_ga": evosax_learned_ga}
+PEERS: dict[str, Callable[..., Algorithm]] = {
+    "evosax_learned_ga": evosax_learned_ga,
+    "open_es": lambda num_children, elite_ratio: open_es(num_children),
+}
 
 
 def strategy(name: str, preset: str, population: Callable[[int, int], int] = given_population) -> Method:
@@ -149,6 +152,11 @@ EVOSAX_LEARNED_GA = Method("evosax's LearnedGA", "evosax_learned_ga", "peer")
 EVOSAX_AS_IT_COMES = replace(EVOSAX_LEARNED_GA, name="evosax's LearnedGA, untuned", tunes=()).at(1.0, 1.0)
 
 
+# Made for networks, and compared with there alone.
+OPEN_ES = Method("OpenES", "open_es", "peer", ("sigma",), (STRATEGY_ELITE_RATIO,))
+BY_NAME = HAND_DESIGNED | {OPEN_ES.preset: OPEN_ES}
+
+
 def learned(weights: Weights, tunes: tuple[str, ...] = ("elite_ratio", "sigma")) -> Method:
     return Method(
         weights.name, "learned_ga", "learned", tunes, (LEARNED_ELITE_RATIO,), (weights.sigma0,), weights=weights
@@ -168,12 +176,12 @@ def require_own_names(methods: Sequence[Method]) -> None:
 
 
 def methods_named(names: Sequence[str], num_dims: int) -> Iterator[Method]:
-    """Hand-designed methods by name; evosax-lga, installed names and files of weights are learned ones.
+    """Methods by name; evosax-lga, installed names and files of weights are learned ones.
 
     Of a learned method only the rate is tuned: the elite ratio is that of its training.
     """
-    sources = [name for name in names if name not in HAND_DESIGNED]
-    taken = [*HAND_DESIGNED, *(method.name for method in HAND_DESIGNED.values())]
+    sources = [name for name in names if name not in BY_NAME]
+    taken = [*BY_NAME, *(method.name for method in BY_NAME.values())]
     found = dict(zip(sources, resolve_all(sources, num_dims, taken).values(), strict=True))
     for name in names:
-        yield HAND_DESIGNED[name] if name in HAND_DESIGNED else learned(found[name], ("sigma",))
+        yield BY_NAME[name] if name in BY_NAME else learned(found[name], ("sigma",))

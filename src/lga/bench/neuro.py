@@ -1,9 +1,12 @@
 """The paper's neuroevolution comparison on one task: learning curves, a table and a results file."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -13,9 +16,9 @@ from rich.table import Table
 
 from lga.analysis import figures
 from lga.analysis.plays import draw_network
-from lga.bench.cells import outcome
+from lga.bench.cells import outcome, outcomes
 from lga.bench.methods import Method, methods_named, require_own_names
-from lga.bench.network_runs import Curve, Run, Scale, compiled_task, elite_and_state, run_cell
+from lga.bench.network_runs import Curve, Run, Scale, compiled_task, elite_and_state, run_cell, silence
 from lga.bench.statistics import interval_text, mean_interval
 from lga.bench.tuning import tune
 from lga.core.checks import require_positive_integer
@@ -24,7 +27,8 @@ from lga.core.tree_io import json_form
 from lga.tasks.network_task import NeuroTask
 from lga.weights import EVOSAX_LGA
 
-ALGORITHMS = ("gaussian_ga", "mr15_ga", "samr_ga", "gesmr_ga", "sep_cma_es", EVOSAX_LGA, "lga-1", "lga-2")
+GENETIC = ("gaussian_ga", "mr15_ga", "samr_ga", "gesmr_ga")
+ALGORITHMS = (*GENETIC, "sep_cma_es", "open_es", EVOSAX_LGA, "lga-paper", "lga-1", "lga-2", "lga-net")
 MEASURES = {"elite": "elite", "mean_parent": "mean parent"}
 FIRST_TUNING_SEED = 1_000_000
 """Far from the seeds that are reported."""
@@ -38,16 +42,18 @@ def compare_on_task(
     out: Path,
     console: Console,
     render: bool = False,
+    workers: int = 1,
 ) -> dict[str, Any]:
     """Runs whatever is missing, then writes TASK.json and TASK.png into `out`; and the best network at work."""
-    require_positive_integer("seeds", num_seeds)
+    require_positive_integer("workers", workers)
     task = compiled_task(task_name, scale.task)
-    methods = [method.over(scale.elite_ratios, scale.sigmas) for method in methods_named(algorithms, task.num_weights)]
-    require_own_names(methods)
+    methods = compared_methods(task, algorithms, scale)
     if task.note:
         console.print(task.note)
-    curves = run_all(task_name, task, methods, scale, num_seeds, out / "cells", console)
-    report = summary(task_name, task, scale, curves)
+    expected = cost(task_name, task, methods, scale, num_seeds)
+    console.print(expected.sentence(workers))
+    curves = run_all(task_name, task, methods, scale, num_seeds, out / "cells", console, workers)
+    report = summary(task_name, task, scale, curves, expected)
     write_report(out / f"{task_name}.json", report)
     panels = {
         f"{task_name}: {task.score} of the {label} (band: 95 %, over seeds)": {
@@ -60,6 +66,61 @@ def compare_on_task(
     if render:
         console.print(draw_best(task_name, task, scale, curves, out))
     return report
+
+
+def compared_methods(task: NeuroTask, algorithms: Sequence[str], scale: Scale) -> list[Method]:
+    methods = [method.over(scale.elite_ratios, scale.sigmas) for method in methods_named(algorithms, task.num_weights)]
+    require_own_names(methods)
+    return methods
+
+
+class Cost(NamedTuple):
+    """What a comparison takes, if nothing of it is there yet."""
+
+    tuning_generations: int
+    reported_generations: int
+    num_children: int
+    seconds_a_generation: float
+    """Evaluation of networks with random weights, on as many cores as JAX takes."""
+
+    @property
+    def hours(self) -> float:
+        return (self.tuning_generations + self.reported_generations) * self.seconds_a_generation / 3600.0
+
+    @property
+    def evaluations(self) -> dict[str, int]:
+        return {
+            "tuning": self.tuning_generations * self.num_children,
+            "reported": self.reported_generations * self.num_children,
+        }
+
+    def sentence(self, workers: int) -> str:
+        tuning, reported = self.evaluations.values()
+        processes = "1 process" if workers == 1 else f"{workers} processes"
+        return (
+            f"{reported:,} networks to evaluate and {tuning:,} to tune by: about {self.hours / workers:.1f} hours with "
+            f"{processes} (policies that play longer take longer), less what is there already"
+        )
+
+
+def cost(task_name: str, task: NeuroTask, methods: Sequence[Method], scale: Scale, num_seeds: int) -> Cost:
+    """Counted, and timed by one generation."""
+    require_positive_integer("seeds", num_seeds)
+    plan = partial(run_of, task_name, task)
+    key_weights, key_evaluate = jax.random.split(jax.random.key(0))
+    genomes = scale.sigmas[0] * jax.random.normal(key_weights, (scale.num_children, task.num_weights))
+    state = task.init()
+    seconds = []
+    for _ in range(2):  # The first one compiles.
+        begin = time.perf_counter()
+        jax.block_until_ready(task.evaluate(key_evaluate, state, genomes))
+        seconds.append(time.perf_counter() - begin)
+    return Cost(
+        num_generations(tuning_runs(plan, scale, methods)),
+        num_generations(reported_runs(plan, scale, map(any_setting, methods), num_seeds)),
+        scale.num_children,
+        seconds[-1],
+    )
 
 
 def draw_best(task_name: str, task: NeuroTask, scale: Scale, curves: dict[Method, list[Curve]], out: Path) -> str:
@@ -89,52 +150,79 @@ def run_all(
     num_seeds: int,
     cells: Path,
     console: Console,
+    workers: int,
 ) -> dict[Method, list[Curve]]:
-    """The curves of every tuned method, one for each seed."""
+    """The curves of every tuned method, one for each seed: first all runs that tune, then all that are reported."""
+    plan = partial(run_of, task_name, task)
+    trials = tuning_runs(plan, scale, methods)
     columns = (MofNCompleteColumn(), BarColumn(bar_width=24), TimeElapsedColumn(), TextColumn("left"))
-    curves: dict[Method, list[Curve]] = {}
     with Progress(
         TextColumn("{task.description}, generation"), *columns, TimeRemainingColumn(), console=console
     ) as progress:
-        bar = progress.add_task(task_name, total=sum(map(generations_of(task, scale, num_seeds), methods)))
-        finished = 0
+        total = num_generations(trials) + num_generations(
+            reported_runs(plan, scale, map(any_setting, methods), num_seeds)
+        )
+        bar = progress.add_task(task_name, total=total)
 
-        def curve(method: Method, seed: int) -> Curve:
-            nonlocal finished
-            progress.update(bar, description=f"{task_name}, {method.name}, seed {seed}")
-            run = run_of(task_name, task, scale, method, seed)
-            before = finished
-            leaves = outcome(run_cell(run, lambda done: progress.update(bar, completed=before + done)), cells)
-            finished += run.size.num_generations
-            progress.update(bar, completed=finished)
-            found = Curve(*(leaves[name].tolist() for name in Curve._fields))
-            if not console.is_terminal:
-                console.print(f"{task_name}, {method.name}, seed {seed}: {task.score} {found.elite[-1]:.3f}")
+        def curves_of(runs: Sequence[Run], begin: int) -> dict[Run, Curve]:
+            """With one worker the bar moves with each generation, else with each run."""
+            marks = list(accumulate((run.size.num_generations for run in runs), initial=begin))
+            found = {}
+            jobs = [
+                run_cell(run, partial(shown, mark) if workers == 1 else silence)
+                for run, mark in zip(runs, marks[:-1], strict=True)
+            ]
+            for run, mark, leaves in zip(runs, marks[1:], outcomes(jobs, cells, workers), strict=True):
+                found[run] = Curve(*(leaves[name].tolist() for name in Curve._fields))
+                name = f"{task_name}, {run.method.name}, seed {run.seed}"
+                progress.update(bar, completed=mark, description=name)
+                if not console.is_terminal:
+                    console.print(f"{name}: {task.score} {found[run].elite[-1]:.3f}")
             return found
 
+        def shown(begin: int, done: int) -> None:
+            progress.update(bar, completed=begin + done)
+
+        tried = curves_of(trials, 0)
+
         def loss(candidate: Method) -> float:
-            seeds = range(FIRST_TUNING_SEED, FIRST_TUNING_SEED + scale.tuning_seeds)
-            return -float(np.mean([curve(candidate, seed).elite[-1] for seed in seeds]))
+            return -float(np.mean([curve.elite[-1] for run, curve in tried.items() if run.method == candidate]))
 
-        for method in methods:
-            tuned = tune(method, loss).method
-            curves[tuned] = [curve(tuned, seed) for seed in range(num_seeds)]
-    return curves
+        tuned = [tune(method, loss).method for method in methods]
+        curves = curves_of(reported_runs(plan, scale, tuned, num_seeds), num_generations(trials))
+    return {method: [curve for run, curve in curves.items() if run.method == method] for method in tuned}
 
 
-def generations_of(task: NeuroTask, scale: Scale, num_seeds: int):
-    """The function from a method to the generations of all of its runs, tuning included."""
-
-    def count(method: Method) -> int:
-        size = method.size(scale.num_children, scale.num_generations, task.num_weights)
-        num_settings = len(method.settings)
-        tuning_runs = num_settings * scale.tuning_seeds if num_settings > 1 else 0
-        return (tuning_runs + num_seeds) * size.num_generations
-
-    return count
+Plan = Callable[[Scale, Method, int], Run]
 
 
-def summary(task_name: str, task: NeuroTask, scale: Scale, curves: dict[Method, list[Curve]]) -> dict[str, Any]:
+def tuning_runs(plan: Plan, scale: Scale, methods: Sequence[Method]) -> list[Run]:
+    """Of every setting of the methods that have more than one."""
+    return [
+        plan(scale.for_tuning, method.at(*setting), FIRST_TUNING_SEED + seed)
+        for method in methods
+        if len(method.settings) > 1
+        for setting in method.settings
+        for seed in range(scale.tuning_seeds)
+    ]
+
+
+def reported_runs(plan: Plan, scale: Scale, methods: Iterable[Method], num_seeds: int) -> list[Run]:
+    return [plan(scale, method, seed) for method in methods for seed in range(num_seeds)]
+
+
+def any_setting(method: Method) -> Method:
+    """Of a method that is yet to be tuned: runs take as long with all settings."""
+    return method.at(*method.settings[0])
+
+
+def num_generations(runs: Sequence[Run]) -> int:
+    return sum(run.size.num_generations for run in runs)
+
+
+def summary(
+    task_name: str, task: NeuroTask, scale: Scale, curves: dict[Method, list[Curve]], cost: Cost
+) -> dict[str, Any]:
     rows = [
         {
             "algorithm": method.name,
@@ -154,6 +242,7 @@ def summary(task_name: str, task: NeuroTask, scale: Scale, curves: dict[Method, 
         "num_weights": task.num_weights,
         "num_seeds": len(next(iter(curves.values()))),
         "scale": json_form(asdict(scale)),
+        "evaluations": cost.evaluations,
         "rows": rows,
     }
 

@@ -77,7 +77,8 @@ class MetaConfig:
 
     tasks: str = "bbob"
     """What candidates are tried on: bbob; tuning, functions in a box that look like the tuning of a model; curves, the
-    weights of small networks; or FILE.py:NAME, a family of your own. All but bbob need scales."""
+    weights of small networks; teachers, many weights judged by batches; or FILE.py:NAME, a family of your own. All but
+    bbob need scales."""
     family: tuple[str, ...] = ("large",)
     """A family of BBOB functions (small, medium, large, all), or names of functions."""
     dims: tuple[int, int] = (2, 10)
@@ -162,7 +163,7 @@ OBJECTIVES = ("minN-finalT", "minN-minT", "meanN-minT", "meanN-finalT", "anytime
 NORMALIZATIONS = ("z_score", "log_z_score", "log", "soft", "rank")
 AGGREGATIONS = ("median", "mean")
 OPTIMIZERS = ("open_es", "snes", "pgpe", "sep_cma_es", "cma_es", "ga")
-TASKS = ("bbob", "tuning", "curves")
+TASKS = ("bbob", "tuning", "curves", "teachers")
 SEARCH_SPACES = ("weights", "folded", "compact")
 SIGMA0_LAWS = ("uniform", "log")
 STRATEGY_START = "strategy"

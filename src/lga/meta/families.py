@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 
+import jax.numpy as jnp
+
 from lga.meta.config import MetaConfig
 from lga.tasks import bbob
 from lga.tasks.family import Family, find_family
 from lga.tasks.small_networks import observe_curve, sample_curve
+from lga.tasks.teachers import observe_teacher_task, sample_teacher_task
 from lga.tasks.tuning import observe_tuning, sample_tuning_task
 
 
@@ -47,8 +50,20 @@ def curves_family(config: MetaConfig) -> Family:
     )
 
 
+def teachers_family(config: MetaConfig) -> Family:
+    """Many weights: networks with random teachers, and quadratics, judged by batches."""
+    return Family(
+        name="teachers",
+        draw=lambda key, dims: sample_teacher_task(key, dims[1]),
+        observe=observe_teacher_task,
+        num_coordinates=lambda task: task.target.shape[-1],
+        start=lambda key, count, num_dims: jnp.zeros((count, num_dims)),
+    )
+
+
 FAMILIES: dict[str, Callable[[MetaConfig], Family]] = {
     "bbob": bbob_family,
     "tuning": tuning_family,
     "curves": curves_family,
+    "teachers": teachers_family,
 }

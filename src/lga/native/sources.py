@@ -7,7 +7,7 @@ FOLDER = Path(__file__).parent
 # Arithmetic, compiled once for each instruction set.
 KERNELS = "kernels.cc"
 # What stands between it and XLA.
-HANDLERS = ("instruction_sets.cc", "handlers.cc")
+HANDLERS = ("instruction_sets.cc", "random_handlers.cc", "handlers.cc")
 ARITHMETIC_HEADERS = ("vector.h", "threefry.h", "scratch.h", "products.h", "operator_features.h", "attention.h")
 ARITHMETIC_HEADERS += ("selection.h", "readout.h", "blend.h", "mutation.h", "shape.h", "survival.h", "convolution.h")
 HANDLER_HEADERS = ("instruction_sets.h", "shared_work.h", "operands.h")

@@ -44,7 +44,7 @@ CASES = [
     ("lga.ThetaConfig(learned=())", "learned is empty, but must name at least one operator"),
     (
         "lga.ThetaConfig(learned=('select', 'fly'))",
-        "learned is 'fly', but must be one of: blend, cross, jitter, rate, sample, scatter, screen, select",
+        "learned is 'fly', but must be one of: blend, cross, jitter, rate, regress, sample, scatter, screen, select",
     ),
     ("lga.ThetaConfig(key_dim=6, num_heads=4)", "key_dim is 6, but must be a multiple of num_heads, which is 4"),
     ("lga.ThetaConfig(num_heads=0)", f"num_heads is 0, {WHOLE}"),

@@ -109,7 +109,7 @@ def test_nothing_in_the_package_can_unpickle_a_file():
     sources = {str(source.relative_to(package)): source.read_text() for source in package.rglob("*.py")}
     assert len(sources) > 20
     # Processes of one program send each other objectives: memory to memory, in a module that opens no file.
-    sends = sources.pop("optimize/parcel.py")
+    sends = sources.pop("core/parcel.py")
     assert not re.search(r"pickle\.load\b|Unpickler|\bopen\(|\bread_|\bPath\b", sends)
     loads = re.compile(
         r"import pickle|pickle\.load|Unpickler|allow_pickle\s*=\s*True|torch\.load"

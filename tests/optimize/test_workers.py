@@ -16,7 +16,7 @@ import pytest
 from faulty import DiesUnlessMarked, assert_same, failures_of, sphere
 
 import lga
-from lga.optimize.parcel import ObjectiveError
+from lga.core.parcel import ObjectiveError
 from lga.optimize.processes import ProcessPool
 from processes import is_alive, wait_until
 

@@ -18,11 +18,11 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from lga.core.parcel import HOW_TO_PASS, ObjectiveError, require_picklable
 from lga.optimize.interrupts import interrupts_deferred
 from lga.optimize.ledger import Ledger, Page, call_once
 from lga.optimize.objectives import compiled_objective
 from lga.optimize.options import ALL_PROCESSORS, Search
-from lga.optimize.parcel import HOW_TO_PASS, ObjectiveError, require_picklable
 from lga.optimize.processes import ProcessPool, Record
 from lga.optimize.worker import Outcome, call, failed, guarded, judge_all
 

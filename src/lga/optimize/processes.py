@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lga.core.parcel import HOW_TO_PASS, ObjectiveError, pack, unpack
 from lga.optimize.guard import Guard
 from lga.optimize.interrupts import interrupts_deferred
-from lga.optimize.parcel import HOW_TO_PASS, ObjectiveError, pack, unpack
 from lga.optimize.worker import Outcome, call, failed
 
 START_SECONDS = 120.0

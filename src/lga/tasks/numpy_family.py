@@ -6,7 +6,6 @@ not depend on that number, even if sums of an evaluation depend on how many solu
 
 import inspect
 import multiprocessing
-import pickle
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
@@ -17,6 +16,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key, UInt32
 
 from lga.core.checks import require, require_positive_integer
+from lga.core.parcel import ObjectiveError, pack, require_picklable
 from lga.tasks.numpy_worker import Job, begin, on_seeds, work
 
 
@@ -70,10 +70,10 @@ def in_this_process(draw: Any, evaluate: Any) -> Mapped:
 
 def in_processes(draw: Any, evaluate: Any, workers: int) -> Mapped:
     try:
-        functions = pickle.dumps((draw, evaluate))
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        require_picklable((draw, evaluate))
+    except ObjectiveError as error:
         raise ValueError(
-            f"workers is {workers}, but draw and evaluate cannot be sent to other processes ({error}): "
+            f"workers is {workers}, but draw and evaluate cannot be sent to other processes: "
             "define them at the top of a module."
         ) from error
     require(draw.__module__ == evaluate.__module__, "draw and evaluate must be defined in one module, for workers.")
@@ -85,6 +85,6 @@ def in_processes(draw: Any, evaluate: Any, workers: int) -> Mapped:
     def pool() -> ProcessPoolExecutor:
         # JAX has threads, which a fork would lose.
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(workers, context, begin, (module, file, functions))
+        return ProcessPoolExecutor(workers, context, begin, (module, file, pack((draw, evaluate))))
 
     return lambda jobs: list(pool().map(work, jobs))

@@ -2,7 +2,6 @@
 
 import importlib.util
 import os
-import pickle
 import sys
 import threading
 from collections.abc import Callable
@@ -15,6 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from lga.core.checks import require
+from lga.core.parcel import unpack
 
 Seed = tuple[int, ...]
 Job = tuple[Seed, np.ndarray]
@@ -62,7 +62,7 @@ def begin(module: str, file: str | None, functions: bytes) -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
     if file is not None and module not in sys.modules and importlib.util.find_spec(module) is None:
         module_from(Path(file), module)
-    here["values"] = on_seeds(*pickle.loads(functions))
+    here["values"] = on_seeds(*unpack(functions))
 
 
 def end_with_parent() -> None:

@@ -1,10 +1,9 @@
-"""Objectives on their way to worker processes of our own, and nothing else: no file is ever unpickled.
+"""Functions on their way to worker processes of our own, and nothing else: no file is ever unpickled.
 
 As with every process pool, both ends of a pipe are one program. What comes from a file goes through `core/tree_io`.
 """
 
 import pickle
-from collections.abc import Callable
 from typing import Any
 
 HOW_TO_PASS = (
@@ -17,7 +16,7 @@ class ObjectiveError(RuntimeError):
     """The objective cannot reach a worker process; the message says why and what to do."""
 
 
-def pack(fun: Callable[[Any], Any]) -> bytes:
+def pack(fun: Any) -> bytes:
     try:
         from cloudpickle import dumps
     except ImportError:
@@ -28,7 +27,7 @@ def pack(fun: Callable[[Any], Any]) -> bytes:
         raise ObjectiveError(f"the objective cannot be sent to worker processes: {error}. {HOW_TO_PASS}") from error
 
 
-def require_picklable(fun: Callable[[Any], Any]) -> None:
+def require_picklable(fun: Any) -> None:
     """What `concurrent.futures` sends to processes is pickled plainly."""
     try:
         pickle.dumps(fun)
@@ -36,5 +35,5 @@ def require_picklable(fun: Callable[[Any], Any]) -> None:
         raise ObjectiveError(f"the executor's workers cannot have the objective: {error}. {HOW_TO_PASS}") from error
 
 
-def unpack(parcel: bytes) -> Callable[[Any], Any]:
+def unpack(parcel: bytes) -> Any:
     return pickle.loads(parcel)

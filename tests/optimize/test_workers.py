@@ -61,7 +61,8 @@ def assert_same_but_for_what_was_lost(result, alone):
     """What was evaluated for nothing counts, and is evaluated again: so far as the budget goes it is the same."""
     assert result.nfev == alone.nfev
     lost = result.failures["dead_worker"]
-    assert 1 <= lost == sum(result.failures.values()) <= 3
+    # Until the executor notices, the worker that is left goes on with the generation: how far is a matter of luck.
+    assert 1 <= lost == sum(result.failures.values()) <= SMALL["popsize"]
     for name in ("best", "generation_best"):
         np.testing.assert_array_equal(result.history[name], alone.history[name][: result.nit])
     np.testing.assert_array_equal(result.history["evaluations"], alone.history["evaluations"][: result.nit] + lost)

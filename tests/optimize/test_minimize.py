@@ -255,3 +255,9 @@ def test_history_never_grows_beyond_its_limit():
     column = columns(history)["best"]
     assert len(column) <= MOST_ROWS
     assert np.all(np.diff(column) == np.diff(column)[0])
+
+
+def test_a_search_that_ends_inside_its_first_generation_has_a_best_under_reevaluation():
+    result = lga.minimize(lambda x: float(x @ x), [(-5, 5)] * 2, popsize=8, seed=0, max_evaluations=1, reevaluate=2)
+    assert result.nfev == 1
+    assert result.fun == float(result.x @ result.x)

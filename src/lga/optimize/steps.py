@@ -101,17 +101,18 @@ def note(search: Search, state: SearchState, noted: Sequence[Noted]) -> SearchSt
     """Counts evaluations, in the order of their ends. Many at once: the bookkeeping of one takes as long as of all."""
     pending, failures, examples, best = state.pending, state.failures.copy(), state.examples, state.best
     values, tries, known = (column.copy() for column in (pending.values, pending.tries, pending.known))
+    single = search.options.reevaluate == 0 or state.generation == 0
     for position, outcome, is_final in noted:
         value = score_of(outcome.violation) if outcome.violation else min(search.sign * outcome.value, LARGEST)
         values[position], known[position] = value, is_final
         tries[position] += 1
-        # Noisy values are compared by their means, when the generation is complete. Of equal values the first one asked
-        # for is the best, whatever the order of telling.
+        # Noisy values are compared by their means, when the generation is complete; until the first one is, a single
+        # value must do. Of equal values the first one asked for is the best, whatever the order of telling.
         when = (value, state.generation, position)
         if outcome.failure is not None:
             failures[FAILURES.index(outcome.failure)] += 1
             examples = examples.with_one((state.generation, position, outcome.failure, outcome.text))
-        elif search.options.reevaluate == 0 and when < (best.value, best.generation, best.position):
+        elif single and when < (best.value, best.generation, best.position):
             best = Best(value, pending.solutions[position], 1, state.generation, position)
     pending = replace(pending, values=values, tries=tries, known=known)
     evaluations = state.evaluations + len(noted)

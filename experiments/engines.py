@@ -4,15 +4,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
-from experiments.form import Experiment, Outcome, described
+from experiments.form import Experiment, Outcome
+from experiments.gaps import gap_outcome
 from experiments.ties import EVOSAX, OURS
 from lga.bench.bbob import BbobProtocol, final_log_gaps
 from lga.bench.cells import outcome
 from lga.bench.methods import EVOSAX_LEARNED_GA, as_shipped
 from lga.bench.searches import gap_cell
-from lga.bench.statistics import interval_text, mean_interval
 from lga.core.compile_cache import use_compilation_cache
 from lga.weights import EVOSAX_LGA, resolve
 
@@ -36,11 +35,7 @@ def run(settings: EnginesSettings, out: Path, console: Console) -> Outcome:
         cell = gap_cell(method.at(1.0, settings.sigma0), protocol.size_of(method), protocol.report)
         gaps[name] = final_log_gaps(outcome(cell, settings.cells)["best_so_far"]).mean(axis=(0, 2))
     gaps["evosax's minus ours"] = gaps[EVOSAX] - gaps[OURS]
-    rows = [{"engine": name, "mean_log10_gap": mean_interval(own)._asdict()} for name, own in gaps.items()]
-    table = Table("engine", "mean log10 gap (95 %, over instances)")
-    for row in rows:
-        table.add_row(row["engine"], interval_text(row["mean_log10_gap"], 3))
-    return Outcome({"config": described(settings), "rows": rows}, table)
+    return gap_outcome(settings, "engine", gaps)
 
 
 EXPERIMENT = Experiment(

@@ -4,12 +4,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
-from experiments.form import Experiment, Outcome, described
+from experiments.form import Experiment, Outcome
+from experiments.gaps import gap_outcome
 from lga.bench.bbob import SIGMAS, BbobProtocol, final_log_gaps, tune_and_measure
 from lga.bench.methods import HAND_DESIGNED, learned
-from lga.bench.statistics import interval_text, mean_interval
 from lga.core.compile_cache import use_compilation_cache
 from lga.weights import resolve
 
@@ -36,11 +35,7 @@ def run(settings: FewParentsSettings, out: Path, console: Console) -> Outcome:
     measured = {name: tune_and_measure(settings.protocol, method, settings.cells) for name, method in methods.items()}
     gaps = {name: final_log_gaps(one.best).mean(axis=(0, 2)) for name, one in measured.items()}
     gaps["difference"] = gaps[LEARNED] - gaps[DESIGNED]
-    rows = [{"method": name, "mean_log10_gap": mean_interval(own)._asdict()} for name, own in gaps.items()]
-    table = Table("method", "mean log10 gap (95 %, over instances)")
-    for row in rows:
-        table.add_row(row["method"], interval_text(row["mean_log10_gap"], 3))
-    return Outcome({"config": described(settings), "rows": rows}, table)
+    return gap_outcome(settings, "method", gaps)
 
 
 EXPERIMENT = Experiment(

@@ -1,9 +1,10 @@
 """Pools like those of HPO-B that are our own: small models, tuned at random on data that nobody else has.
 
 HPO-B has ten small pools that are no test tasks. Choices need more and larger ones, so here are trees, linear models,
-support vector machines, forests and boosted trees on four data sets each. Settings are drawn from the ranges that such
-models are usually tuned over. As in HPO-B, columns are raw values, scaled to [0, 1] without logarithms, a switch says
-that a setting was left at its default, and kinds are one-hot.
+support vector machines, forests and boosted trees on four data sets each, and trees and support vector machines with
+thousands of rows on four harder ones. Settings are drawn from the ranges that such models are usually tuned over. As in
+HPO-B, columns are raw values, scaled to [0, 1] without logarithms, a switch says that a setting was left at its
+default, and kinds are one-hot.
 """
 
 import io
@@ -21,7 +22,7 @@ from lga.tasks.hpob import Pool
 
 NUM_TRAIN, NUM_TEST = 250, 600
 SHARE_OF_DEFAULTS = 0.25
-FILE = "own-pools.npz"
+NUM_TRAIN_LARGE, NUM_TEST_LARGE = 600, 3000
 
 Draw = np.random.Generator
 Column = Callable[[Draw], float]
@@ -174,7 +175,17 @@ KINDS = {
 ONE_HOT = {"kernel": 3}
 
 
-def data_sets() -> list[Data]:
+class Collection(NamedTuple):
+    """Pools of every kind on every data set, and the file that they are kept in."""
+
+    file: str
+    kinds: dict[str, Kind]
+    data: Callable[[], dict[str, Data]]
+    prefix: str
+    """Of the names that decide what is drawn."""
+
+
+def small_data() -> dict[str, Data]:
     sets: Any = datasets
     cancer, digits = (load(return_X_y=True) for load in (sets.load_breast_cancer, sets.load_digits))
     made = (
@@ -182,13 +193,31 @@ def data_sets() -> list[Data]:
         sets.make_moons(900, noise=0.35, random_state=2),
     )
     whole_sets = [cancer, (digits[0], digits[1] % 2), *made]
-    return [split(position, *pair) for position, pair in enumerate(whole_sets)]
+    return {str(position): split(position, *pair, NUM_TRAIN, NUM_TEST) for position, pair in enumerate(whole_sets)}
 
 
-def split(seed: int, x: np.ndarray, y: np.ndarray) -> Data:
+def large_data() -> dict[str, Data]:
+    """Of which much is left to be tuned: many classes, a rare one, and a spiral."""
+    sets: Any = datasets
+    number = NUM_TRAIN_LARGE + NUM_TEST_LARGE
+    hard = {"n_informative": 10, "n_redundant": 4, "n_classes": 5, "n_clusters_per_class": 3, "flip_y": 0.02}
+    five = sets.make_classification(number, 20, **hard, class_sep=1.0, random_state=3)
+    uneven = {"n_informative": 6, "n_redundant": 3, "weights": [0.85], "n_clusters_per_class": 4, "flip_y": 0.03}
+    rare = sets.make_classification(number, 15, **uneven, class_sep=0.7, random_state=4)
+    points = np.random.default_rng(5).normal(size=(number, 2))
+    turns = 2.2 * np.hypot(*points.T) + np.arctan2(points[:, 1], points[:, 0]) / np.pi
+    return {
+        "digits": split(1, *sets.load_digits(return_X_y=True), 700, NUM_TEST_LARGE),
+        "five": split(2, *five, NUM_TRAIN_LARGE, NUM_TEST_LARGE),
+        "rare": split(3, *rare, NUM_TRAIN_LARGE, NUM_TEST_LARGE),
+        "rings": split(4, points, (turns % 2 < 1).astype(int), NUM_TRAIN_LARGE, NUM_TEST_LARGE),
+    }
+
+
+def split(seed: int, x: np.ndarray, y: np.ndarray, num_train: int, num_test: int) -> Data:
     order = np.random.default_rng(seed).permutation(len(y))
     x = preprocessing.scale(x)
-    train, test = order[:NUM_TRAIN], order[NUM_TRAIN : NUM_TRAIN + NUM_TEST]
+    train, test = order[:num_train], order[num_train : num_train + num_test]
     return Data(x[train], y[train], x[test], y[test])
 
 
@@ -221,12 +250,27 @@ def built(name: str, kind: Kind, data: Data) -> Pool:
     return Pool(name, features.astype(np.float32), np.array(accuracies), None)
 
 
-def own_pools(folder: Path, progress: Callable[[Any], Iterable[Any]] = iter) -> list[Pool]:
+SMALL = Collection("own-pools.npz", KINDS, small_data, "")
+LARGE = Collection(
+    "large-pools.npz",
+    {
+        "tree": KINDS["tree"]._replace(num_rows=8000),
+        "svm": KINDS["svm"]._replace(num_rows=4000),
+    },
+    large_data,
+    "big ",
+)
+
+
+def own_pools(collection: Collection, folder: Path, progress: Callable[[Any], Iterable[Any]] = iter) -> list[Pool]:
     """Built once, and kept in a file."""
-    path = folder / FILE
+    path = folder / collection.file
     if not path.is_file():
-        names = [(f"{kind}_{position}", kind, data) for kind in KINDS for position, data in enumerate(data_sets())]
-        pools = [built(name, KINDS[kind], data) for name, kind, data in progress(names)]
+        names = [(kind, name, data) for kind in collection.kinds for name, data in collection.data().items()]
+        pools = [
+            built(f"{collection.prefix}{kind}_{name}", collection.kinds[kind], data)
+            for kind, name, data in progress(names)
+        ]
         columns = {pool.name: np.column_stack([pool.features, pool.accuracy]) for pool in pools}
         folder.mkdir(parents=True, exist_ok=True)
         write_npz(path, columns)

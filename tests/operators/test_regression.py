@@ -5,9 +5,20 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
+from lga.core.box import from_unit
 from lga.operators import regression
 from lga.operators.fold import usual_regress
-from lga.operators.regression import Reach, climb, evidence_slope, inverse_covariance, inverted, predicted, usual_reach
+from lga.operators.regression import (
+    Reach,
+    climb,
+    evidence_slope,
+    inverse_covariance,
+    inverted,
+    normal_scores,
+    predicted,
+    usual_reach,
+)
+from lga.operators.screening import empty_past, remember
 
 NUM_KNOWN, CAPACITY = 30, 40
 KNOWN = jnp.arange(CAPACITY) < NUM_KNOWN
@@ -90,3 +101,36 @@ def test_equal_values_teach_nothing_and_break_nothing():
     past = screen.init(10.0 * places(6, number=20) - 5.0, jnp.full(20, jnp.nan))
     chosen = screen.choose(past, 10.0 * places(7, number=12) - 5.0, 4)
     assert len(set(np.asarray(chosen).tolist())) == 4
+
+
+def test_the_more_of_a_plateau_is_known_the_less_it_promises():
+    def score_of_best(num_equal):
+        fitness = jnp.concatenate([jnp.zeros(num_equal), 1.0 + jnp.arange(20.0 - num_equal)])
+        past = remember(empty_past(20, jnp.zeros((20, 2)), fitness), jnp.zeros((20, 2)), fitness)
+        scores = normal_scores(past, jnp.ones(20, bool), jnp.asarray(20.0))
+        assert jnp.all(scores[:num_equal] == scores[0])
+        return float(scores[0])
+
+    promises = [score_of_best(number) for number in (1, 2, 10, 19)]
+    assert promises == sorted(promises)
+    # A value that nearly all have is no promise, though it is the best.
+    assert promises[0] < -1.5
+    assert promises[-1] > 1.0
+
+
+def test_a_search_leaves_a_plateau_for_what_it_knows_nothing_of():
+    screen = regression.regression_screening(usual_regress())
+    plateau = jnp.asarray(np.random.default_rng(8).uniform(-5.0, 0.0, (30, 2)), jnp.float32)
+    past = screen.init(plateau, jnp.zeros(30))
+    candidates = jnp.concatenate([plateau + 0.1, jnp.full((1, 2), 4.0)])
+    assert screen.choose(past, candidates, 1).tolist() == [30]
+
+
+def test_one_child_of_four_is_taken_as_it_comes():
+    screen = regression.regression_screening(usual_regress())
+    past = screen.init(10.0 * places(9, number=20) - 5.0, jnp.arange(20.0))
+    # The last candidates are where the worst solution was, so nothing speaks for them.
+    hopeless = jnp.tile(from_unit(past.places[19]), (2, 1))
+    candidates = jnp.concatenate([10.0 * places(10, number=30) - 5.0, hopeless])
+    assert set(np.asarray(screen.choose(past, candidates, 8)).tolist()) >= {30, 31}
+    assert not set(np.asarray(screen.choose(past, candidates, 3)).tolist()) & {30, 31}

@@ -16,6 +16,7 @@ from lga.core.population import (
     FAILED,
     Children,
     Progress,
+    WithProgress,
     advance_progress,
     rank_failures_last,
     start_progress,
@@ -27,7 +28,7 @@ SMALLEST_VARIANCE = 1e-30
 
 
 @tree_dataclass
-class CovarianceState:
+class CovarianceState(WithProgress):
     mean: Float[Array, "*batch d"]
     sigma: Float[Array, "*batch"]
     step_path: Float[Array, "*batch d"]
@@ -38,14 +39,6 @@ class CovarianceState:
     lengths: Float[Array, "*batch d"]
     """The covariance is axes diag(lengths^2) axes^T."""
     progress: Progress
-
-    @property
-    def best_solution(self) -> Float[Array, "*batch d"]:
-        return self.progress.best_solution
-
-    @property
-    def best_fitness(self) -> Float[Array, "*batch"]:
-        return self.progress.best_fitness
 
 
 class Constants(NamedTuple):

@@ -17,6 +17,7 @@ from lga.core.population import (
     Archive,
     Children,
     Progress,
+    WithProgress,
     advance_progress,
     initial_fitness,
     newborn,
@@ -33,7 +34,7 @@ from lga.operators.shape import isotropic
 
 
 @tree_dataclass
-class GeneticState:
+class GeneticState(WithProgress):
     parents: Archive
     rate_state: Any
     shape_memory: Any
@@ -42,14 +43,6 @@ class GeneticState:
     progress: Progress
     past: Any = ()
     """What screening remembers."""
-
-    @property
-    def best_solution(self) -> Float[Array, "*batch d"]:
-        return self.progress.best_solution
-
-    @property
-    def best_fitness(self) -> Float[Array, "*batch"]:
-        return self.progress.best_fitness
 
 
 def has_parents(state: Any) -> bool:

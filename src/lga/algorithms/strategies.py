@@ -14,6 +14,7 @@ from lga.core.interfaces import Algorithm
 from lga.core.population import (
     Children,
     Progress,
+    WithProgress,
     advance_progress,
     initial_fitness,
     rank_failures_last,
@@ -23,18 +24,10 @@ from lga.core.tree import tree_dataclass
 
 
 @tree_dataclass
-class StrategyState:
+class StrategyState(WithProgress):
     strategy: Any
     settings: Any
     progress: Progress
-
-    @property
-    def best_solution(self) -> Float[Array, "*batch d"]:
-        return self.progress.best_solution
-
-    @property
-    def best_fitness(self) -> Float[Array, "*batch"]:
-        return self.progress.best_fitness
 
 
 def evolution_strategy(name: str, num_children: int) -> Algorithm:

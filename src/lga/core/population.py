@@ -42,6 +42,20 @@ class Progress:
     failures: Int[Array, "*batch"]
 
 
+class WithProgress:
+    """State of an algorithm that keeps its progress: the best of it, under the names that all states have."""
+
+    progress: Progress
+
+    @property
+    def best_solution(self) -> Float[Array, "*batch d"]:
+        return self.progress.best_solution
+
+    @property
+    def best_fitness(self) -> Float[Array, "*batch"]:
+        return self.progress.best_fitness
+
+
 def take(archive: Archive, index: Int[Array, " k"]) -> Archive:
     return jax.tree.map(lambda leaf: leaf[index], archive)
 

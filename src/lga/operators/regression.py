@@ -17,6 +17,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from lga.core.box import to_unit
 from lga.core.interfaces import Screening
+from lga.core.population import FAILED
 from lga.core.tree import tree_dataclass
 from lga.operators.screening import CAPACITY, FEW, Past, empty_past, promise_of_ranks, remember
 from lga.operators.theta import RegressTheta
@@ -36,8 +37,10 @@ USUAL_FREEDOM = 0.0
 USUAL_NOISE = math.log(0.02)
 """Logarithm of the share of a value that is noise."""
 FREEDOM_OF_NOISE = 1.0
-USUAL_EXPLORE = 0.0
+USUAL_EXPLORE = math.log(2.0)
 """Logarithm of what a deviation counts for, beside the mean."""
+UNSCREENED = 4
+"""One child of so many is taken as it comes: where the regression is wrong, nothing else would tell."""
 SMALLEST_NOISE = 1e-4
 SMALLEST_VARIANCE = 1e-6
 SAME_PLACE = 1.0 - 1e-6
@@ -55,6 +58,12 @@ def regression_screening(folded: RegressTheta, num_candidates: int = CANDIDATES,
     """The candidates of best promise, one after the other: each that is chosen makes its neighbourhood less unknown."""
 
     def choose(past: Past, solutions: Float[Array, "k d"], num_children: int) -> Int[Array, " n"]:
+        num_screened = num_children - num_children // UNSCREENED
+        num_judged = solutions.shape[0] - (num_children - num_screened)
+        as_they_come = jnp.arange(num_judged, solutions.shape[0], dtype=jnp.int32)
+        return jnp.concatenate([promising(past, solutions[:num_judged], num_screened), as_they_come])
+
+    def promising(past: Past, solutions: Float[Array, "k d"], count: int) -> Int[Array, " n"]:
         places = to_unit(solutions)
         known = jnp.arange(capacity) < past.count
         number = jnp.minimum(past.count, capacity).astype(places.dtype)
@@ -79,9 +88,9 @@ def regression_screening(folded: RegressTheta, num_candidates: int = CANDIDATES,
                 shares.at[position].set(share),
             )
 
-        chosen = jnp.zeros(num_children, jnp.int32)
-        shares = jnp.zeros((num_children, places.shape[0]), places.dtype)
-        return jax.lax.fori_loop(0, num_children, pick, (chosen, expected, variance, shares))[0]
+        chosen = jnp.zeros(count, jnp.int32)
+        shares = jnp.zeros((count, places.shape[0]), places.dtype)
+        return jax.lax.fori_loop(0, count, pick, (chosen, expected, variance, shares))[0]
 
     def init(solutions: Float[Array, "n d"], fitness: Float[Array, " n"]) -> Past:
         return remember(empty_past(capacity, solutions, fitness), solutions, fitness)
@@ -90,8 +99,14 @@ def regression_screening(folded: RegressTheta, num_candidates: int = CANDIDATES,
 
 
 def normal_scores(past: Past, known: Bool[Array, " c"], number: Float[Array, ""]) -> Float[Array, " c"]:
-    """Ranks as quantiles of a normal distribution; the best are the least."""
+    """Ranks as quantiles of a normal distribution; the best are the least.
+
+    Equals share their rank, but for the best: they have the last of theirs. The more of a plateau is known, the less it
+    promises, or a search would never leave the first good one.
+    """
     rank = promise_of_ranks(past.fitness, known, number) * (number - 1.0)
+    is_best = known & (past.fitness == jnp.min(past.fitness, where=known, initial=FAILED))
+    rank = jnp.where(is_best, jnp.sum(is_best) - 1.0, rank)
     return jnp.where(known, ndtri((rank + 0.5) / number), 0.0).astype(past.fitness.dtype)
 
 

@@ -20,9 +20,11 @@ from xgboost import XGBClassifier
 from lga.core.tree_io import write_atomically
 from lga.tasks.hpob import Pool
 
-NUM_TRAIN, NUM_TEST = 250, 600
+NUM_TRAIN = 250
+SMALL_SIZE = (NUM_TRAIN, 600)
+LARGE_SIZE = (600, 3000)
+"""Rows to fit to, and rows to test on."""
 SHARE_OF_DEFAULTS = 0.25
-NUM_TRAIN_LARGE, NUM_TEST_LARGE = 600, 3000
 
 Draw = np.random.Generator
 Column = Callable[[Draw], float]
@@ -193,13 +195,13 @@ def small_data() -> dict[str, Data]:
         sets.make_moons(900, noise=0.35, random_state=2),
     )
     whole_sets = [cancer, (digits[0], digits[1] % 2), *made]
-    return {str(position): split(position, *pair, NUM_TRAIN, NUM_TEST) for position, pair in enumerate(whole_sets)}
+    return {str(position): split(position, SMALL_SIZE, *pair) for position, pair in enumerate(whole_sets)}
 
 
 def large_data() -> dict[str, Data]:
     """Of which much is left to be tuned: many classes, a rare one, and a spiral."""
     sets: Any = datasets
-    number = NUM_TRAIN_LARGE + NUM_TEST_LARGE
+    number = sum(LARGE_SIZE)
     hard = {"n_informative": 10, "n_redundant": 4, "n_classes": 5, "n_clusters_per_class": 3, "flip_y": 0.02}
     five = sets.make_classification(number, 20, **hard, class_sep=1.0, random_state=3)
     uneven = {"n_informative": 6, "n_redundant": 3, "weights": [0.85], "n_clusters_per_class": 4, "flip_y": 0.03}
@@ -207,16 +209,17 @@ def large_data() -> dict[str, Data]:
     points = np.random.default_rng(5).normal(size=(number, 2))
     turns = 2.2 * np.hypot(*points.T) + np.arctan2(points[:, 1], points[:, 0]) / np.pi
     return {
-        "digits": split(1, *sets.load_digits(return_X_y=True), 700, NUM_TEST_LARGE),
-        "five": split(2, *five, NUM_TRAIN_LARGE, NUM_TEST_LARGE),
-        "rare": split(3, *rare, NUM_TRAIN_LARGE, NUM_TEST_LARGE),
-        "rings": split(4, points, (turns % 2 < 1).astype(int), NUM_TRAIN_LARGE, NUM_TEST_LARGE),
+        "digits": split(1, (700, 1097), *sets.load_digits(return_X_y=True)),
+        "five": split(2, LARGE_SIZE, *five),
+        "rare": split(3, LARGE_SIZE, *rare),
+        "rings": split(4, LARGE_SIZE, points, (turns % 2 < 1).astype(int)),
     }
 
 
-def split(seed: int, x: np.ndarray, y: np.ndarray, num_train: int, num_test: int) -> Data:
+def split(seed: int, size: tuple[int, int], x: np.ndarray, y: np.ndarray) -> Data:
     order = np.random.default_rng(seed).permutation(len(y))
     x = preprocessing.scale(x)
+    num_train, num_test = size
     train, test = order[:num_train], order[num_train : num_train + num_test]
     return Data(x[train], y[train], x[test], y[test])
 

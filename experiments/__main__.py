@@ -16,6 +16,7 @@ NOT_EXPERIMENTS = (
     "budgets",
     "dissection",
     "form",
+    "gaps",
     "markdown",
     "network_tables",
     "networks",

@@ -2,9 +2,10 @@
 
 HPO-B has ten small pools that are no test tasks. Choices need more and larger ones, so here are trees, linear models,
 support vector machines, forests and boosted trees on four data sets each, and trees and support vector machines with
-thousands of rows on four harder ones. Settings are drawn from the ranges that such models are usually tuned over. As in
-HPO-B, columns are raw values, scaled to [0, 1] without logarithms, a switch says that a setting was left at its
-default, and kinds are one-hot.
+thousands of rows on four harder ones. Settings are drawn from the ranges that such models are usually tuned over; of
+some trees from those of Kuehn et al. (2018), whose random bot made the large pools of OpenML. As in HPO-B, columns are
+raw values, scaled to [0, 1] without logarithms, a switch says that a setting was left at its default, and kinds are
+one-hot.
 """
 
 import io
@@ -25,6 +26,7 @@ SMALL_SIZE = (NUM_TRAIN, 600)
 LARGE_SIZE = (600, 3000)
 """Rows to fit to, and rows to test on."""
 SHARE_OF_DEFAULTS = 0.25
+SHARE_OF_DEFAULTS_OF_BOTS = 0.02
 
 Draw = np.random.Generator
 Column = Callable[[Draw], float]
@@ -45,6 +47,7 @@ class Kind(NamedTuple):
     defaults: dict[str, float]
     fit: Callable[[Data, Setting], Any]
     num_rows: int
+    share_of_defaults: float = SHARE_OF_DEFAULTS
 
 
 def between(low: float, high: float) -> Column:
@@ -59,15 +62,21 @@ def whole(low: int, high: int) -> Column:
     return lambda draw: float(draw.integers(low, high + 1))
 
 
-def fitted_tree(data: Data, own: Setting) -> Any:
+def fitted_tree(data: Data, own: Setting, pruning: float = 0.03) -> Any:
     model = tree.DecisionTreeClassifier(
         min_samples_split=max(2, int(own["minsplit"])),
         min_samples_leaf=int(own["minbucket"]),
-        ccp_alpha=0.03 * own["cp"],
+        ccp_alpha=pruning * own["cp"],
         max_depth=int(own["maxdepth"]),
         random_state=0,
     )
     return model.fit(data.x, data.y)
+
+
+def fitted_tree_of_bots(data: Data, own: Setting) -> Any:
+    """Pruned as R's rpart does: by shares of the impurity of the root."""
+    shares = np.bincount(data.y) / len(data.y)
+    return fitted_tree(data, own, 1 - np.sum(shares**2))
 
 
 class Signs(NamedTuple):
@@ -183,8 +192,6 @@ class Collection(NamedTuple):
     file: str
     kinds: dict[str, Kind]
     data: Callable[[], dict[str, Data]]
-    prefix: str
-    """Of the names that decide what is drawn."""
 
 
 def small_data() -> dict[str, Data]:
@@ -227,7 +234,7 @@ def split(seed: int, size: tuple[int, int], x: np.ndarray, y: np.ndarray) -> Dat
 def drawn(draw: Draw, kind: Kind) -> tuple[Setting, Setting]:
     """What the model is fitted with, and its columns."""
     setting = {name: column(draw) for name, column in kind.columns.items()}
-    is_default = {name: draw.uniform() < SHARE_OF_DEFAULTS for name in kind.defaults}
+    is_default = {name: draw.uniform() < kind.share_of_defaults for name in kind.defaults}
     setting |= {name: kind.defaults[name] for name, yes in is_default.items() if yes}
     columns: Setting = {}
     for name, value in setting.items():
@@ -253,15 +260,22 @@ def built(name: str, kind: Kind, data: Data) -> Pool:
     return Pool(name, features.astype(np.float32), np.array(accuracies), None)
 
 
-SMALL = Collection("own-pools.npz", KINDS, small_data, "")
+TREE_OF_BOTS = Kind(
+    {"cp": between(0, 1), "maxdepth": whole(3, 30), "minbucket": whole(5, 50), "minsplit": whole(5, 50)},
+    {"cp": 0.01, "minbucket": 7.0},
+    fitted_tree_of_bots,
+    12000,
+    SHARE_OF_DEFAULTS_OF_BOTS,
+)
+SMALL = Collection("own-pools.npz", KINDS, small_data)
 LARGE = Collection(
     "large-pools.npz",
     {
-        "tree": KINDS["tree"]._replace(num_rows=8000),
-        "svm": KINDS["svm"]._replace(num_rows=4000),
+        "big tree": KINDS["tree"]._replace(num_rows=8000),
+        "big svm": KINDS["svm"]._replace(num_rows=4000),
+        "bot tree": TREE_OF_BOTS,
     },
     large_data,
-    "big ",
 )
 
 
@@ -270,10 +284,7 @@ def own_pools(collection: Collection, folder: Path, progress: Callable[[Any], It
     path = folder / collection.file
     if not path.is_file():
         names = [(kind, name, data) for kind in collection.kinds for name, data in collection.data().items()]
-        pools = [
-            built(f"{collection.prefix}{kind}_{name}", collection.kinds[kind], data)
-            for kind, name, data in progress(names)
-        ]
+        pools = [built(f"{kind}_{name}", collection.kinds[kind], data) for kind, name, data in progress(names)]
         columns = {pool.name: np.column_stack([pool.features, pool.accuracy]) for pool in pools}
         folder.mkdir(parents=True, exist_ok=True)
         write_npz(path, columns)

@@ -12,11 +12,11 @@ from experiments import (
     bbob_detail,
     distillation,
     engines,
-    few_parents,
     generalization,
     robustness,
     ties,
     transfer,
+    unshipped,
     variants,
 )
 from experiments.__main__ import find
@@ -46,16 +46,21 @@ PICTURES = {
     "distillation": ["distillation.png"],
     "ties": [],
     "engines": [],
-    "few_parents": [],
+    "unshipped": [],
     "gesmr": [],
 }
-RENDERERS = {"generalization": "budgets", "bbob_detail": "bbob_wins"}
+RENDERERS = {
+    "generalization": "budgets",
+    "bbob_detail": "bbob_wins",
+    "engines": "mean_gaps",
+    "unshipped": "mean_gaps",
+}
 
 
 @pytest.fixture
 def no_compilation_cache(monkeypatch):
     # Caches are set before JAX starts, and here it runs already.
-    for module in (bbob_detail, distillation, engines, few_parents, generalization, robustness, transfer, variants):
+    for module in (bbob_detail, distillation, engines, unshipped, generalization, robustness, transfer, variants):
         monkeypatch.setattr(module, "use_compilation_cache", lambda: None)
     monkeypatch.setattr(variants, "use_cores", lambda: None)
 

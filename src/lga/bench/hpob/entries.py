@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lga.bench.cells import Cell
-from lga.bench.hpob.games import Game, PoolGame, SurrogateGame, incumbents, numbers_of
+from lga.bench.hpob.games import BY_FEATURES, Game, PoolGame, SurrogateGame, incumbents, numbers_of
 from lga.bench.hpob.peers import search_with_peer
 from lga.bench.hpob.searches import padded_dims, search_games
 from lga.bench.methods import Method
@@ -54,7 +54,7 @@ class Entry:
         if self.method is None:
             return {"peer": self.peer} if self.peer else {"peer": RANDOM, "repeats": REPEATS}
         own = {"num_children": self.num_children, "start": self.start, "told": self.told, "seed": SEED}
-        return self.method.identity | own | ({"lands": True} if self.lands else {})
+        return self.method.identity | own | ({"lands": BY_FEATURES} if self.lands else {})
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,8 @@ class Game(Protocol):
 
 BLOCK = 2048
 """Rows whose distances are computed together."""
+BY_FEATURES = 4
+"""One candidate of so many is taken for features, where the others are ranks."""
 COORDINATES = ("both", "ranks", "features")
 
 
@@ -63,13 +65,34 @@ def numbers_of(pool: Pool) -> Int[np.ndarray, " k"]:
     return np.flatnonzero([len(np.unique(column)) > 2 for column in pool.features.T])
 
 
+class Rows:
+    """Configurations of a pool as points, and who is nearest; in single precision, where nearly as near will do."""
+
+    def __init__(self, points: Float[np.ndarray, "rows k"]):
+        self.points = points.astype(np.float32)
+        self.half_squares = 0.5 * np.sum(points**2, axis=1)
+
+    def nearest_free(self, points: Float[np.ndarray, "k d"], taken: Bool[np.ndarray, " rows"]) -> np.ndarray:
+        points, every = points.astype(np.float32), np.arange(len(points))
+        half_squares = np.where(taken, np.inf, self.half_squares).astype(np.float32)
+        least, nearest = np.full(len(points), np.inf, np.float32), np.zeros(len(points), np.int64)
+        # Block by block, so that distances stay in the cache.
+        for start in range(0, len(self.points), BLOCK):
+            rows = slice(start, start + BLOCK)
+            far = half_squares[rows] - points @ self.points[rows].T
+            place = np.argmin(far, axis=1)
+            nearer = far[every, place] < least
+            least, nearest = np.where(nearer, far[every, place], least), np.where(nearer, start + place, nearest)
+        return nearest
+
+
 class PoolGame:
     """The discrete version: a point stands for the nearest configuration that was not evaluated yet."""
 
     def __init__(self, pool: Pool, coordinates: str = "ranks"):
         self.rows = rows_of(pool, coordinates)
-        self.half_squares = 0.5 * np.sum(self.rows**2, axis=1)
-        self.single_rows = self.rows.astype(np.float32)
+        self.to_land_on = Rows(self.rows)
+        self.by_features = Rows(rows_of(pool, "features")) if coordinates == "ranks" else None
         self.regrets = 1.0 - pool.range.normalized(pool.accuracy)
         chosen = initial_rows_of(pool)
         self.initial, self.initial_values = self.rows[chosen], self.regrets[chosen]
@@ -79,7 +102,7 @@ class PoolGame:
     def play(self, points: Points) -> tuple[Points, Values]:
         num_seeds, number, num_dims = points.shape
         # Half the squared distance, without the point's own square, which is the same for all rows.
-        far = self.half_squares - points.reshape(-1, num_dims) @ self.rows.T
+        far = self.to_land_on.half_squares - points.reshape(-1, num_dims) @ self.rows.T
         far = far.reshape(num_seeds, number, -1)
         chosen = np.zeros((num_seeds, number), np.int64)
         for seed, position in np.ndindex(num_seeds, number):
@@ -91,22 +114,13 @@ class PoolGame:
         return self.rows[chosen], self.regrets[chosen]
 
     def land(self, points: Points) -> Points:
-        found = [self.nearest_free(own, taken) for own, taken in zip(points, self.taken, strict=True)]
+        """Most by ranks, some by features: by ranks a search sees all rows alike, by features the rare ones first."""
+        found = [self.to_land_on.nearest_free(own, taken) for own, taken in zip(points, self.taken, strict=True)]
+        if self.by_features is not None:
+            some = slice(BY_FEATURES - 1, None, BY_FEATURES)
+            for chosen, own, taken in zip(found, points, self.taken, strict=True):
+                chosen[some] = self.by_features.nearest_free(own[some], taken)
         return self.rows[np.stack(found)]
-
-    def nearest_free(self, points: Float[np.ndarray, "k d"], taken: Bool[np.ndarray, " rows"]) -> np.ndarray:
-        """In single precision: there are many of them, and what is nearly as near will do."""
-        points, every = points.astype(np.float32), np.arange(len(points))
-        half_squares = np.where(taken, np.inf, self.half_squares).astype(np.float32)
-        least, nearest = np.full(len(points), np.inf, np.float32), np.zeros(len(points), np.int64)
-        # Block by block, so that distances stay in the cache.
-        for start in range(0, len(self.rows), BLOCK):
-            rows = slice(start, start + BLOCK)
-            far = half_squares[rows] - points @ self.single_rows[rows].T
-            place = np.argmin(far, axis=1)
-            nearer = far[every, place] < least
-            least, nearest = np.where(nearer, far[every, place], least), np.where(nearer, start + place, nearest)
-        return nearest
 
     def random_values(self, draw: np.random.Generator, number: int) -> Values:
         """Of random configurations of the pool, not of what random points stand for: a pool is not uniform."""

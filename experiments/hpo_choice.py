@@ -58,6 +58,8 @@ class Variant(NamedTuple):
     num_children: int = 4
     coordinates: str = "both"
     lands: bool = True
+    mixes: bool = True
+    """Whether some candidates land by features where the others do by ranks."""
 
     @property
     def entry(self) -> Entry:
@@ -70,12 +72,13 @@ def variants(settings: ChoiceSettings) -> list[Variant]:
     attention, alike = as_it_is(settings.before, before), as_it_is("alike", without_relevance(before))
     incurious = as_it_is("incurious", with_exploration(trained, 0.5))
     return [
-        Variant(settings.weights, first, coordinates="ranks"),
-        Variant(f"{settings.weights}, N = 8", first, 8, "ranks"),
-        Variant(f"{settings.weights}, half as curious", incurious, coordinates="ranks"),
-        Variant(f"{settings.weights}, ranks and features", first),
-        Variant(f"{settings.weights}, features", first, coordinates="features"),
-        Variant("without screening", as_it_is("unscreened", replace(trained, regress=None)), 4, "ranks", False),
+        Variant(settings.weights, first, 8, "ranks"),
+        Variant(f"{settings.weights}, N = 4", first, 4, "ranks"),
+        Variant(f"{settings.weights}, half as curious", incurious, 8, "ranks"),
+        Variant(f"{settings.weights}, ranks alone", first, 8, "ranks", mixes=False),
+        Variant(f"{settings.weights}, rows are ranks and features", first, 8),
+        Variant(f"{settings.weights}, features", first, 8, "features"),
+        Variant("without screening", as_it_is("unscreened", replace(trained, regress=None)), 8, "ranks", False),
         Variant(settings.before, attention, coordinates="ranks", lands=False),
         Variant(f"{settings.before}, features", attention, coordinates="features", lands=False),
         Variant(f"{settings.before}, rows are judged", attention, coordinates="ranks"),
@@ -104,6 +107,9 @@ def without_relevance(theta: Theta) -> Theta:
 def searched(variant: Variant, pools: Sequence[Pool], num_trials: int, seed: int, checkpoint: Path) -> Leaves:
     """Incumbents [pools, seeds, 1 + trials]."""
     games = [PoolGame(pool, variant.coordinates) for pool in pools]
+    if not variant.mixes:
+        for game in games:
+            game.by_features = None
     found = search_games(
         *(variant.method, variant.num_children, [pool.name for pool in pools], games),
         num_trials=num_trials,
@@ -120,7 +126,7 @@ def curves(variant: Variant, pools: Sequence[Pool], num_trials: int, seed: int, 
     found = {}
     for bundle in bundles(variant.entry, version, pools):
         key = variant.method.identity | {
-            "variant": [variant.num_children, variant.coordinates, variant.lands, num_trials, seed],
+            "variant": [*variant[2:], num_trials, seed],
             "pools": {pool.name: digest({"x": pool.features, "y": pool.accuracy})[:16] for pool in bundle},
         }
         cell = Cell(f"choice-{bundle[0].name}", key, partial(searched, variant, bundle, num_trials, seed))

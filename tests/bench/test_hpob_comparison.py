@@ -90,6 +90,17 @@ def test_candidates_land_where_they_would_be_evaluated(monkeypatch):
         np.testing.assert_array_equal(landed, game.play(points)[0])
 
 
+def test_some_candidates_land_by_features_and_the_others_by_ranks():
+    draw = np.random.default_rng(2)
+    # Crowded near 0, with one row far out.
+    features = np.append(1e-3 * draw.uniform(size=40), 1.0)[:, None].astype(np.float32)
+    game = PoolGame(Pool("4_4", features, draw.uniform(size=41), None))
+    landed = game.land(np.full((len(game.initial), 8, 1), 0.6))
+    is_far = landed[..., 0] == 1.0
+    assert is_far[:, [3, 7]].all()
+    assert not is_far[:, [0, 1, 2, 4, 5, 6]].any()
+
+
 def test_a_regression_never_asks_for_a_row_twice():
     pool, asked = POOLS["2_1"], []
 

@@ -190,8 +190,15 @@ def line_up(
 
 
 def sizes_for(method: Method, populations: Sequence[int]) -> Sequence[int]:
-    """Weights that ship with a setting are not tuned over populations either: they have the smallest."""
-    return populations if method.tunes else populations[:1]
+    """Weights that ship with a setting are not tuned over populations either.
+
+    They have the smallest; with a regression, which tells the children of a generation apart, the largest. Both were
+    chosen on pools of our own.
+    """
+    if method.tunes:
+        return populations
+    regresses = method.weights is not None and method.weights.theta.regress is not None
+    return populations[-1:] if regresses else populations[:1]
 
 
 def timed(seconds: dict[str, float], name: str, work: Callable[[], Any]) -> Any:

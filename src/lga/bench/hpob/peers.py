@@ -177,7 +177,8 @@ def smac(start: Start) -> Peer:
         note(*pair)
 
     def ask() -> Point:
-        return np.array([facade.ask().config[name] for name in columns])
+        config = facade.ask().config
+        return np.array([config[name] for name in columns])
 
     def tell(proposed: Point, evaluated: Point, value: float, folder: Any = scratch) -> None:
         note(evaluated, value)

@@ -179,6 +179,19 @@ def test_a_peer_stays_in_the_box(name):
     assert 0.0 < CMA_SIGMA < 0.5
 
 
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # Of its scratch folder, which goes with it.
+def test_smac_is_asked_once_for_each_point(monkeypatch):
+    facade, asked = pytest.importorskip("smac").HyperparameterOptimizationFacade, []
+    original = facade.ask
+    monkeypatch.setattr(facade, "ask", lambda self: asked.append(original(self)) or asked[-1])
+    draw = np.random.default_rng(0)
+    point = PEERS["SMAC"](Start(draw.uniform(size=(5, 3)), draw.uniform(size=5), 0, 12)).ask()
+    assert len(asked) == 1
+    np.testing.assert_array_equal(point, [asked[0].config[name] for name in ("x00", "x01", "x02")])
+
+
 @pytest.mark.usefixtures("small_data")
 def test_a_killed_comparison_goes_on_and_ends_with_the_same_report(tmp_path, monkeypatch):
     settings = HpobProtocol(num_trials=8, populations=(4,), designed=("gaussian_ga",), peers=("CMA-ES (pycma)",))

@@ -97,6 +97,7 @@ def bbob_wins(report: dict[str, Any]) -> str:
         [str(row["num_children"]), str(row["num_dims"]), split, *counts(row["per_function"], functions, methods)]
         for row in report["rows"]
         for split, functions in report["splits"].items()
+        if functions
     )
     return markdown_table(["N", "D", "functions", *(f"{method}: best on (ratio)" for method in methods)], lines)
 

@@ -12,7 +12,17 @@ from lga.bench.statistics import interval_text, mean_interval
 def gap_outcome(settings: Any, what: str, gaps: dict[str, np.ndarray]) -> Outcome:
     """One row for each name, with an interval over instances; `what` says what the names are of."""
     rows = [{what: name, "mean_log10_gap": mean_interval(own)._asdict()} for name, own in gaps.items()]
-    table = Table(what, "mean log10 gap (95 %, over instances)")
+    table = Table(*header(rows))
     for row in rows:
-        table.add_row(row[what], interval_text(row["mean_log10_gap"], 3))
+        table.add_row(*cells(row))
     return Outcome({"config": described(settings), "rows": rows}, table)
+
+
+def header(rows: list[dict[str, Any]]) -> list[str]:
+    what, _ = rows[0]
+    return [what, "mean log10 gap (95 %, over instances)"]
+
+
+def cells(row: dict[str, Any]) -> list[str]:
+    name, gap = row.values()
+    return [name, interval_text(gap, 3)]

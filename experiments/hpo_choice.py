@@ -1,6 +1,6 @@
 """What of the weights for few evaluations helps: parts switched off, on pools that choices are made on.
 
-They are the ten pools of HPO-B's package that are no test tasks, twenty of our own that are small, and eight that are
+They are the ten pools of HPO-B's package that are no test tasks, twenty of our own that are small, and twelve that are
 large. A hundred trials find the best of most small ones: the mean regret over all trials tells more there than that
 after the last.
 """
@@ -106,10 +106,7 @@ def without_relevance(theta: Theta) -> Theta:
 
 def searched(variant: Variant, pools: Sequence[Pool], num_trials: int, seed: int, checkpoint: Path) -> Leaves:
     """Incumbents [pools, seeds, 1 + trials]."""
-    games = [PoolGame(pool, variant.coordinates) for pool in pools]
-    if not variant.mixes:
-        for game in games:
-            game.by_features = None
+    games = [PoolGame(pool, variant.coordinates, variant.mixes) for pool in pools]
     found = search_games(
         *(variant.method, variant.num_children, [pool.name for pool in pools], games),
         num_trials=num_trials,

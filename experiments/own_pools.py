@@ -10,6 +10,7 @@ one-hot.
 
 import io
 from collections.abc import Callable, Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -283,8 +284,8 @@ def own_pools(collection: Collection, folder: Path, progress: Callable[[Any], It
     """Built once, and kept in a file."""
     path = folder / collection.file
     if not path.is_file():
-        names = [(kind, name, data) for kind in collection.kinds for name, data in collection.data().items()]
-        pools = [built(f"{kind}_{name}", collection.kinds[kind], data) for kind, name, data in progress(names)]
+        pairs = list(product(collection.kinds.items(), collection.data().items()))
+        pools = [built(f"{called}_{name}", kind, data) for (called, kind), (name, data) in progress(pairs)]
         columns = {pool.name: np.column_stack([pool.features, pool.accuracy]) for pool in pools}
         folder.mkdir(parents=True, exist_ok=True)
         write_npz(path, columns)

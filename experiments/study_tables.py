@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 from experiments.bbob_detail import REFERENCE, functions_won
+from experiments.gaps import cells as gap_cells
+from experiments.gaps import header as gap_header
 from experiments.markdown import markdown_table
 from experiments.selection import COLUMNS
 from experiments.variants import panel_title
@@ -20,9 +22,7 @@ def ties(report: dict[str, Any]) -> str:
 
 def mean_gaps(report: dict[str, Any]) -> str:
     """As `gap_outcome` has them."""
-    what, measure = report["rows"][0]
-    rows = ([row[what], interval_text(row[measure], 3)] for row in report["rows"])
-    return markdown_table([what, "mean log10 gap (95 %, over instances)"], rows)
+    return markdown_table(gap_header(report["rows"]), map(gap_cells, report["rows"]))
 
 
 def gesmr(report: dict[str, Any]) -> str:

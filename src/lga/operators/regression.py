@@ -58,10 +58,11 @@ def regression_screening(folded: RegressTheta, num_candidates: int = CANDIDATES,
     """The candidates of best promise, one after the other: each that is chosen makes its neighbourhood less unknown."""
 
     def choose(past: Past, solutions: Float[Array, "k d"], num_children: int) -> Int[Array, " n"]:
-        num_screened = num_children - num_children // UNSCREENED
-        num_judged = solutions.shape[0] - (num_children - num_screened)
+        num_unscreened = num_children // UNSCREENED
+        num_judged = solutions.shape[0] - num_unscreened
         as_they_come = jnp.arange(num_judged, solutions.shape[0], dtype=jnp.int32)
-        return jnp.concatenate([promising(past, solutions[:num_judged], num_screened), as_they_come])
+        judged = promising(past, solutions[:num_judged], num_children - num_unscreened)
+        return jnp.concatenate([judged, as_they_come])
 
     def promising(past: Past, solutions: Float[Array, "k d"], count: int) -> Int[Array, " n"]:
         places = to_unit(solutions)

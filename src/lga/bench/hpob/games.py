@@ -3,6 +3,7 @@
 Points lie in the unit box, values are regrets: 1 minus the normalized accuracy.
 """
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -89,10 +90,11 @@ class Rows:
 class PoolGame:
     """The discrete version: a point stands for the nearest configuration that was not evaluated yet."""
 
-    def __init__(self, pool: Pool, coordinates: str = "ranks"):
+    def __init__(self, pool: Pool, coordinates: str = "ranks", mixes: bool = True):
+        """Where it `mixes`, some candidates land by features, though coordinates are ranks."""
+        self.pool, self.mixes = pool, mixes and coordinates == "ranks"
         self.rows = rows_of(pool, coordinates)
         self.to_land_on = Rows(self.rows)
-        self.by_features = Rows(rows_of(pool, "features")) if coordinates == "ranks" else None
         self.regrets = 1.0 - pool.range.normalized(pool.accuracy)
         chosen = initial_rows_of(pool)
         self.initial, self.initial_values = self.rows[chosen], self.regrets[chosen]
@@ -113,10 +115,15 @@ class PoolGame:
             self.taken[seed, row] = True
         return self.rows[chosen], self.regrets[chosen]
 
+    @cached_property
+    def by_features(self) -> Rows:
+        """Of use only where candidates land, which most searches have none of."""
+        return Rows(rows_of(self.pool, "features"))
+
     def land(self, points: Points) -> Points:
         """Most by ranks, some by features: by ranks a search sees all rows alike, by features the rare ones first."""
         found = [self.to_land_on.nearest_free(own, taken) for own, taken in zip(points, self.taken, strict=True)]
-        if self.by_features is not None:
+        if self.mixes:
             some = slice(BY_FEATURES - 1, None, BY_FEATURES)
             for chosen, own, taken in zip(found, points, self.taken, strict=True):
                 chosen[some] = self.by_features.nearest_free(own[some], taken)

@@ -12,7 +12,9 @@ import lga
 home = Path(lga.__file__).parent
 assert "site-packages" in home.parts, home
 assert version("lga") == lga.__version__, (version("lga"), lga.__version__)
-assert not [path for pattern in ("*.cc", "*.h") for path in home.rglob(pattern)], "sources in the wheel"
+assert not [path for pattern in ("*.cc", "*.h") for path in (home / "native").rglob(pattern)], "sources in the wheel"
+# Programs of lanes are built where they are used.
+assert all((home / "lanes" / name).exists() for name in ("lanes.h", "rollout.cc.in")), "nothing to build lanes with"
 assert not any(map(shutil.which, ("cc", "gcc", "g++", "c++", "clang"))), "a compiler is in the path"
 
 info = subprocess.run(["lga", "info"], capture_output=True, text=True, check=True).stdout

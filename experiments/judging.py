@@ -17,7 +17,7 @@ from lga.bench.network_runs import Run, compiled_task, run_cell
 from lga.bench.statistics import interval_text, mean_interval
 from lga.core.compile_cache import use_compilation_cache
 from lga.core.tree_io import json_form
-from lga.neuroevolution import ONCE, Judging
+from lga.neuroevolution import ONCE, RATES_KEPT_UP, Judging
 
 WAYS = {
     "once": ONCE,
@@ -25,6 +25,8 @@ WAYS = {
     "a tenth forgotten": Judging(forget=0.1),
     "half forgotten": Judging(forget=0.5),
     "all forgotten": Judging(forget=1.0),
+    "a tenth of the rate": Judging(least_rate=0.1),
+    "rates kept up": RATES_KEPT_UP,
 }
 ELITE_RATIO = 0.25
 """Of the hand-designed algorithms."""

@@ -11,13 +11,11 @@ from experiments.form import Experiment, Outcome, described
 from lga.bench.network_runs import compiled_task, scale_of
 from lga.bench.neuro import ALGORITHMS, compared_methods, cost
 from lga.core.compile_cache import use_compilation_cache
-from lga.tasks.registry import NEURO_TASKS
+from lga.tasks.control import PAPER_ROBOTS
 
 MINATAR = ("minatar-spaceinvaders", "minatar-breakout", "minatar-asterix")
-BRAX = ("hopper", "halfcheetah", "walker2d", "fetch", "ur5e")
-PAPER_TASKS = ("pendulum", "mnist", "fashion-mnist", "k-mnist", *MINATAR, *BRAX)
-SEEDS = {"brax": 3}
-USUAL_SEEDS = 5
+PAPER_TASKS = ("pendulum", "mnist", "fashion-mnist", "k-mnist", *MINATAR, *PAPER_ROBOTS)
+SEEDS = 5
 HEADER = ("task", "weights", "networks to tune by", "networks of the report", "s / generation", "hours of one process")
 
 
@@ -43,12 +41,11 @@ def run(settings: HoursSettings, out: Path, console: Console) -> Outcome:
 def hours_of(name: str, size: str) -> dict[str, Any]:
     scale = scale_of(name, size)
     task = compiled_task(name, scale.task)
-    seeds = SEEDS.get(NEURO_TASKS[name].family, USUAL_SEEDS)
-    expected = cost(name, task, compared_methods(task, ALGORITHMS, scale), scale, seeds)
+    expected = cost(name, task, compared_methods(task, ALGORITHMS, scale), scale, SEEDS)
     return {
         "task": name,
         "num_weights": task.num_weights,
-        "num_seeds": seeds,
+        "num_seeds": SEEDS,
         "evaluations": expected.evaluations,
         "seconds_a_generation": expected.seconds_a_generation,
         "hours": expected.hours,

@@ -12,7 +12,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -20,6 +19,7 @@ from experiments.form import Experiment, Outcome
 from experiments.timing import Contestant, process_medians
 from lga.algorithms.presets import learned_ga
 from lga.algorithms.run import compiled
+from lga.tasks.control import PAPER_ROBOTS
 from lga.tasks.network_task import TaskSize
 from lga.tasks.registry import neuro_task
 from lga.weights import DEFAULT_WEIGHTS
@@ -35,7 +35,7 @@ class Workload:
     task: str
     """Of ours."""
     family: str
-    """Of evosax: vision, gymnax or brax."""
+    """Of evosax: vision, gymnax, brax, or nothing if it has none of it."""
     name: str
     """What it is called there."""
     num_members: int
@@ -46,9 +46,11 @@ class Workload:
 
 WORKLOADS = (
     Workload("mnist", "vision", "MNIST", 32, 128),
-    Workload("minatar-breakout", "gymnax", "Breakout-MinAtar", 32, 8),
-    Workload("minatar-spaceinvaders", "gymnax", "SpaceInvaders-MinAtar", 32, 8),
+    Workload("minatar-breakout", "gymnax", "Breakout-MinAtar", 32, 16),
+    Workload("minatar-spaceinvaders", "gymnax", "SpaceInvaders-MinAtar", 32, 16),
+    Workload("minatar-asterix", "gymnax", "Asterix-MinAtar", 32, 16),
     Workload("hopper-spring", "brax", "hopper", 32, 2, 100),
+    *(Workload(name, "", "", 64, 2, 100) for name in PAPER_ROBOTS),
 )
 
 
@@ -177,7 +179,8 @@ def run(settings: Settings, out: Path, console: Console) -> Outcome:
     rows = []
     for work in (work for work in WORKLOADS if work.task in settings.tasks):
         console.print(f"{work.task} ...")
-        seconds = process_medians(contestants, (work,), settings.rounds)
+        taking_part = {name: one for name, one in contestants.items() if work.family or one.build is not theirs}
+        seconds = process_medians(taking_part, (work,), settings.rounds)
         searching = seconds.pop(SEARCH)
         rows.append(
             asdict(work)
@@ -189,10 +192,20 @@ def run(settings: Settings, out: Path, console: Console) -> Outcome:
     table = Table("task", *(f"{name}, networks / s" for name in EVALUATIONS), "evosax / lga, time", "search")
     for row in rows:
         speeds = row["networks_per_second"]
-        ratio = float(np.divide(speeds["lga"], speeds["evosax"]))
-        share = f"{100 * row['share_of_search']:.1f} %"
-        table.add_row(row["task"], *(f"{speeds[name]:,.0f}" for name in EVALUATIONS), f"{ratio:.1f}", share)
+        table.add_row(row["task"], *speeds_text(speeds), ratio_text(speeds, "evosax"), share_text(row))
     return Outcome({"rounds": settings.rounds, "rows": rows}, table)
+
+
+def speeds_text(speeds: dict[str, float]) -> list[str]:
+    return [f"{speeds[name]:,.0f}" if name in speeds else "" for name in EVALUATIONS]
+
+
+def ratio_text(speeds: dict[str, float], other: str) -> str:
+    return f"{speeds['lga'] / speeds[other]:.1f}" if other in speeds else ""
+
+
+def share_text(row: dict[str, Any]) -> str:
+    return f"{100 * row['share_of_search']:.1f} %"
 
 
 EXPERIMENT = Experiment(

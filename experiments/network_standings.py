@@ -27,7 +27,7 @@ HEADER = ("task", "algorithm", "best hand-designed GA", "ahead of it by", f"ahea
 class StandingsSettings:
     reports: Path = Path("results/neuro/medium")
     """Folder of the reports of `lga bench neuro`, one for each task."""
-    ours: tuple[str, ...] = ("lga-paper", "lga-1", "lga-2", "lga-net")
+    ours: tuple[str, ...] = ("lga-paper", "lga-1", "lga-net")
 
 
 def run(settings: StandingsSettings, out: Path, console: Console) -> Outcome:

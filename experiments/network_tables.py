@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from experiments import many_weights, network_hours, network_standings
+from experiments import many_weights, network_hours, network_speed, network_standings
 from experiments.markdown import markdown_table
 from lga.bench.statistics import interval_text
 
@@ -20,20 +20,18 @@ def judging(report: dict[str, Any]) -> str:
     return markdown_table(["task", "algorithm", *ways], map(row, report["rows"]))
 
 
-def network_speed(report: dict[str, Any]) -> str:
+def speed(report: dict[str, Any]) -> str:
     def row(entry: dict[str, Any]) -> list[str]:
         speeds = entry["networks_per_second"]
-        ratios = (f"{speeds['lga'] / speeds[other]:.1f}" for other in ("lga, JAX code alone", "evosax"))
         return [
             entry["task"],
             f"{entry['num_members']} x {entry['num_evaluations']}",
-            *(f"{speed:,.0f}" for speed in speeds.values()),
-            *ratios,
-            f"{100 * entry['share_of_search']:.1f} %",
+            *network_speed.speeds_text(speeds),
+            *(network_speed.ratio_text(speeds, other) for other in ("lga, JAX code alone", "evosax")),
+            network_speed.share_text(entry),
         ]
 
-    names = report["rows"][0]["networks_per_second"]
-    header = ["task", "members x images or episodes", *(f"{name}, networks / s" for name in names)]
+    header = ["task", "members x images or episodes", *(f"{name}, networks / s" for name in network_speed.EVALUATIONS)]
     return markdown_table([*header, "lga / JAX code alone", "lga / evosax", "search"], map(row, report["rows"]))
 
 
@@ -55,6 +53,6 @@ NETWORKS: dict[str, Callable[[Any], str]] = {
     "judging": judging,
     "many_weights": weights,
     "network_hours": hours,
-    "network_speed": network_speed,
+    "network_speed": speed,
     "network_standings": standings,
 }

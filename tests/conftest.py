@@ -15,6 +15,8 @@ from lga.tasks.data import Images
 jax.config.update("jax_numpy_rank_promotion", "raise")
 # Tests compile the same programs over and over, in several processes.
 jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / f"lga-tests-{os.getuid()}"))
+# To build a program of lanes takes seconds for each simulator; tests/lanes has its own.
+os.environ.setdefault("LGA_LANES", "0")
 
 settings.register_profile(
     "lga",

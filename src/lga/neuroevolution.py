@@ -18,8 +18,9 @@ from lga.tasks.network_task import NeuroTask
 
 @dataclass(frozen=True)
 class Judging:
-    """What becomes of a parent's fitness, which is a draw: once it was lucky, it would stay for ever.
+    """How a search is kept from being led by luck, for the fitness of a network is a draw.
 
+    A parent that was lucky once would stay for ever; and where values differ by luck alone, rates shrink for no reason.
     Strategies that keep no parents are the same in every case.
     """
 
@@ -29,8 +30,13 @@ class Judging:
     forget: float = 0.0
     """Share of its lead over the median of the children that a parent loses in every generation."""
 
+    least_rate: float = 0.0
+    """Share of the initial rate that no rate falls below."""
+
     def __post_init__(self) -> None:
-        require(0.0 <= self.forget <= 1.0, f"forget is {self.forget}, but must lie between 0 and 1.")
+        for name in ("forget", "least_rate"):
+            share = getattr(self, name)
+            require(0.0 <= share <= 1.0, f"{name} is {share}, but must lie between 0 and 1.")
 
     def evaluations(self, algorithm: Algorithm, keeps_parents: bool) -> int:
         """In a generation."""
@@ -38,6 +44,8 @@ class Judging:
 
 
 ONCE = Judging()
+RATES_KEPT_UP = Judging(least_rate=0.3)
+"""What learned weights are used with on networks."""
 
 
 @tree_dataclass
@@ -50,6 +58,8 @@ class Evolution:
     """The best of the archive; of the last children, for a strategy that keeps no archive."""
     fitness: Float[Array, "*batch n"]
     """Of the last children."""
+    sigma0: Float[Array, "*batch"]
+    """The initial rate."""
 
 
 def start(
@@ -65,7 +75,8 @@ def start(
     # As many as there are children, so that the first generation does not compile the evaluation anew.
     genomes = jnp.tile(origin, (algorithm.num_children, 1))
     fitness, task_state = task.evaluate(key_evaluate, task.init(), genomes)
-    return Evolution(algorithm.init(key_init, genomes, fitness, sigma), task_state, genomes[0], fitness)
+    search = algorithm.init(key_init, genomes, fitness, sigma)
+    return Evolution(search, task_state, genomes[0], fitness, jnp.asarray(sigma, jnp.float32))
 
 
 def generation(
@@ -75,9 +86,9 @@ def generation(
         return task.evaluate(key, evolution.task_state, genomes)
 
     if judging != ONCE and has_parents(evolution.search):
-        algorithm = with_judging(algorithm, judging)
+        algorithm = with_judging(algorithm, judging, judging.least_rate * evolution.sigma0)
     step = advance(jax.random.split(key, 3), algorithm, evaluate, evolution.search)
-    return Evolution(step.state, step.info, elite(step), step.fitness[: algorithm.num_children])
+    return Evolution(step.state, step.info, elite(step), step.fitness[: algorithm.num_children], evolution.sigma0)
 
 
 class Judged(NamedTuple):
@@ -87,24 +98,33 @@ class Judged(NamedTuple):
     children: Children
 
 
-def with_judging(algorithm: Algorithm, judging: Judging) -> Algorithm:
-    """The genetic algorithm whose parents have a new fitness before they meet the children."""
+def with_judging(algorithm: Algorithm, judging: Judging, least_rate: Float[Array, ""]) -> Algorithm:
+    """The genetic algorithm whose parents have a new fitness before they meet the children, and rates that are kept up.
+
+    What is not asked for is left alone, so that a search is the same with and without it.
+    """
 
     def ask(key: Key[Array, ""], state: GeneticState) -> tuple[Judged, GeneticState]:
         children, asked = algorithm.ask(key, state)
         both = (children.solutions, asked.parents.solutions)
         return Judged(jnp.concatenate(both) if judging.again else children.solutions, children), asked
 
-    def tell(key: Key[Array, ""], state: GeneticState, judged: Judged, values: Float[Array, " m"]) -> GeneticState:
-        parents, num_children = state.parents, algorithm.num_children
-        fitness, again = values[:num_children], rank_failures_last(values[num_children:])
-        of_parents = again if judging.again else parents.fitness
+    def rejudged(state: GeneticState, fitness: Float[Array, " n"], again: Float[Array, " e"]) -> GeneticState:
+        parents = state.parents
+        of_parents = rank_failures_last(again) if judging.again else parents.fitness
         lead = jnp.median(rank_failures_last(fitness)) - of_parents
         of_parents = jnp.where(lead > 0, of_parents + judging.forget * lead, of_parents)
         best = jnp.argmin(of_parents)
         state = with_fitness(state, of_parents, of_parents[best])
-        state = replace(state, progress=replace(state.progress, best_solution=parents.solutions[best]))
-        return algorithm.tell(key, state, judged.children, fitness)
+        return replace(state, progress=replace(state.progress, best_solution=parents.solutions[best]))
+
+    def tell(key: Key[Array, ""], state: GeneticState, judged: Judged, values: Float[Array, " m"]) -> GeneticState:
+        fitness, again = values[: algorithm.num_children], values[algorithm.num_children :]
+        if judging.again or judging.forget:
+            state = rejudged(state, fitness, again)
+        told = algorithm.tell(key, state, judged.children, fitness)
+        rates = jnp.maximum(told.parents.sigma, least_rate)
+        return replace(told, parents=replace(told.parents, sigma=rates))
 
     return algorithm._replace(ask=ask, tell=tell)
 

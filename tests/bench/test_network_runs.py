@@ -4,11 +4,12 @@ import dataclasses
 import pickle
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from bench.zero import ZERO
-from lga.algorithms.presets import gaussian_ga
+from lga.algorithms.presets import gaussian_ga, learned_ga
 from lga.algorithms.run import compiled
 from lga.bench import network_runs
 from lga.bench.cells import outcome
@@ -22,10 +23,11 @@ from lga.bench.network_runs import (
     run_cell,
     scale_of,
     unfinished,
+    usual_judging,
 )
 from lga.bench.neuro import ALGORITHMS
 from lga.core.tree_io import json_form
-from lga.neuroevolution import generation, mean_parent, start
+from lga.neuroevolution import ONCE, RATES_KEPT_UP, Judging, generation, mean_parent, start
 from lga.tasks.network_task import TaskSize
 from lga.tasks.registry import NEURO_TASKS, neuro_task
 from tasks.neuro_samples import smoke_task
@@ -173,3 +175,24 @@ def test_runs_that_tune_are_shorter_and_else_the_same():
 def test_unknown_presets_are_named():
     with pytest.raises(ValueError, match="preset is 'huge', but must be one of: medium, paper, small, smoke"):
         scale_of("pendulum", "huge")
+
+
+@pytest.mark.parametrize("least_rate", [0.0, 0.3])
+def test_no_rate_falls_below_its_share_of_the_initial_one(least_rate):
+    """A search that starts at the best of all networks has no use for rates."""
+    task = smoke_task("digits")
+    bowl = task._replace(evaluate=lambda key, state, genomes: (jnp.sum(genomes**2, axis=1), state))
+    algorithm = compiled(learned_ga("lga-paper", 16))
+    evolution = start(jax.random.key(0), algorithm, bowl, 0.1)
+    for number in range(30):
+        evolution = generation(jax.random.key(number), algorithm, bowl, evolution, Judging(least_rate=least_rate))
+    lowest = float(evolution.search.parents.sigma.min())
+    assert lowest >= np.float32(least_rate) * np.float32(0.1) if least_rate else lowest < 0.03
+
+
+def test_rates_of_our_learned_weights_alone_are_kept_up_and_for_policies_alone():
+    methods = list(methods_named(ALGORITHMS, 100))
+    kept_up = {method.name for method in methods if usual_judging("hopper", method) == RATES_KEPT_UP}
+    assert kept_up == {"lga-paper", "lga-1", "lga-net"}
+    assert {usual_judging("hopper", method) for method in methods if method.name not in kept_up} == {ONCE}
+    assert {usual_judging(name, method) for name in ("mnist", "digits") for method in methods} == {ONCE}

@@ -12,6 +12,7 @@ from lga.bench.network_runs import scale_of
 from lga.bench.neuro import compare_on_task
 
 pytestmark = pytest.mark.usefixtures("ranks_promoted")
+QUIET = Console(quiet=True)
 
 
 def test_a_comparison_writes_results_curves_and_a_table(tmp_path):
@@ -84,3 +85,21 @@ def test_several_settings_are_tuned_over_with_seeds_that_are_not_reported(tmp_pa
     assert all(row["sigma0"] in scale.sigmas for row in report["rows"])
     # Four settings and two settings with one seed each, and twice the two seeds of the report.
     assert len(list((tmp_path / "cells").iterdir())) == 4 + 2 + 2 * 2
+
+
+def test_rows_of_an_earlier_report_are_kept_and_those_made_anew_are_not(tmp_path):
+    scale = scale_of("digits", "smoke")
+    first = compare_on_task("digits", ["gaussian_ga", "lga-1"], scale, 2, tmp_path / "first", QUIET)
+    second = compare_on_task(
+        "digits", ["lga-1", "samr_ga"], scale, 2, tmp_path / "second", QUIET, earlier=tmp_path / "first"
+    )
+    assert [row["algorithm"] for row in second["rows"]] == ["Gaussian GA", "lga-1", "SAMR-GA"]
+    assert second["rows"][:2] == first["rows"]
+    assert json.loads((tmp_path / "second" / "digits.json").read_text())["rows"] == second["rows"]
+
+
+def test_an_earlier_report_of_another_size_is_refused(tmp_path):
+    scale = scale_of("digits", "smoke")
+    compare_on_task("digits", ["gaussian_ga"], scale, 2, tmp_path / "first", QUIET)
+    with pytest.raises(ValueError, match="num_seeds is 1, but was 2 in the earlier report"):
+        compare_on_task("digits", ["lga-1"], scale, 1, tmp_path / "second", QUIET, earlier=tmp_path / "first")

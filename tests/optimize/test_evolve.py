@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lga
-from lga.neuroevolution import Judging
+from lga.neuroevolution import ONCE, RATES_KEPT_UP, Judging
 
 INPUTS = jnp.linspace(-1.0, 1.0, 16)[:, None]
 PARAMS = {"hidden": {"kernel": jnp.zeros((1, 4)), "bias": jnp.linspace(-1.0, 1.0, 4)}, "readout": jnp.zeros((4, 1))}
@@ -82,6 +82,14 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(tmp_path):
 def test_parents_that_are_judged_again_cost_evaluations():
     found = fit(num_generations=3, judging=Judging(again=True), progress=False)
     assert found.num_evaluations == 16 + 3 * 32
+
+
+def test_rates_of_learned_weights_are_kept_up_unless_told_otherwise():
+    usual, kept_up, once = (fit(num_generations=30, judging=how, progress=False) for how in (None, RATES_KEPT_UP, ONCE))
+    np.testing.assert_array_equal(usual.best, kept_up.best)
+    assert not np.array_equal(usual.best, once.best)
+    usual, once = (fit(algorithm="samr_ga", num_generations=9, judging=how, progress=False) for how in (None, ONCE))
+    np.testing.assert_array_equal(usual.best, once.best)
 
 
 @pytest.mark.parametrize("judging", [Judging(again=True), Judging(forget=0.5)])

@@ -1,5 +1,6 @@
 """The paper's neuroevolution comparison on one task: learning curves, a table and a results file."""
 
+import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
@@ -18,17 +19,18 @@ from lga.analysis import figures
 from lga.analysis.plays import draw_network
 from lga.bench.cells import outcome, outcomes
 from lga.bench.methods import Method, methods_named, require_own_names
-from lga.bench.network_runs import Curve, Run, Scale, compiled_task, elite_and_state, run_cell, silence
+from lga.bench.network_runs import Curve, Run, Scale, compiled_task, elite_and_state, run_cell, silence, usual_judging
 from lga.bench.statistics import interval_text, mean_interval
 from lga.bench.tuning import tune
-from lga.core.checks import require_positive_integer
+from lga.core.checks import require, require_positive_integer
 from lga.core.files import write_report
 from lga.core.tree_io import json_form
 from lga.tasks.network_task import NeuroTask
 from lga.weights import EVOSAX_LGA
 
 GENETIC = ("gaussian_ga", "mr15_ga", "samr_ga", "gesmr_ga")
-ALGORITHMS = (*GENETIC, "sep_cma_es", "open_es", EVOSAX_LGA, "lga-paper", "lga-1", "lga-2", "lga-net")
+# Without lga-2: lga-net is the same below 200 weights, and meant for more.
+ALGORITHMS = (*GENETIC, "sep_cma_es", "open_es", EVOSAX_LGA, "lga-paper", "lga-1", "lga-net")
 MEASURES = {"elite": "elite", "mean_parent": "mean parent"}
 FIRST_TUNING_SEED = 1_000_000
 """Far from the seeds that are reported."""
@@ -43,8 +45,12 @@ def compare_on_task(
     console: Console,
     render: bool = False,
     workers: int = 1,
+    earlier: Path | None = None,
 ) -> dict[str, Any]:
-    """Runs whatever is missing, then writes TASK.json and TASK.png into `out`; and the best network at work."""
+    """Runs whatever is missing, then writes TASK.json and TASK.png into `out`; and the best network at work.
+
+    Algorithms that are not among these are taken from the report in the folder `earlier`, if there is one.
+    """
     require_positive_integer("workers", workers)
     task = compiled_task(task_name, scale.task)
     methods = compared_methods(task, algorithms, scale)
@@ -54,6 +60,8 @@ def compare_on_task(
     console.print(expected.sentence(workers))
     curves = run_all(task_name, task, methods, scale, num_seeds, out / "cells", console, workers)
     report = summary(task_name, task, scale, curves, expected)
+    if earlier is not None:
+        report = joined(report, json.loads((earlier / f"{task_name}.json").read_text()))
     write_report(out / f"{task_name}.json", report)
     panels = {
         f"{task_name}: {task.score} of the {label} (band: 95 %, over seeds)": {
@@ -139,7 +147,7 @@ def draw_best(task_name: str, task: NeuroTask, scale: Scale, curves: dict[Method
 
 def run_of(task_name: str, task: NeuroTask, scale: Scale, method: Method, seed: int) -> Run:
     size = method.size(scale.num_children, scale.num_generations, task.num_weights)
-    return Run(task_name, scale.task, method, size, scale.test_every, seed)
+    return Run(task_name, scale.task, method, size, scale.test_every, seed, usual_judging(task_name, method))
 
 
 def run_all(
@@ -228,6 +236,7 @@ def summary(
             "algorithm": method.name,
             "elite_ratio": method.elite_ratio,
             "sigma0": method.sigma,
+            "judging": asdict(usual_judging(task_name, method)),
             "weights": method.weights.digest if method.weights is not None else "",
             "final": {measure: mean_interval(scores_of(own, measure)[:, -1])._asdict() for measure in MEASURES},
             "per_seed": {measure: scores_of(own, measure)[:, -1].tolist() for measure in MEASURES},
@@ -245,6 +254,19 @@ def summary(
         "evaluations": cost.evaluations,
         "rows": rows,
     }
+
+
+def joined(report: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
+    """With the rows of an earlier report of the same size, less those that were made anew."""
+    for name in ("task", "scale", "num_seeds", "num_weights"):
+        require(
+            report[name] == earlier[name],
+            f"{name} is {report[name]}, but was {earlier[name]} in the earlier report: they cannot be compared.",
+        )
+    anew = {row["algorithm"] for row in report["rows"]}
+    kept = [row for row in earlier["rows"] if row["algorithm"] not in anew]
+    evaluations = {part: number + earlier["evaluations"][part] for part, number in report["evaluations"].items()}
+    return report | {"rows": [*kept, *report["rows"]], "evaluations": evaluations}
 
 
 def scores_of(curves: Sequence[Curve], measure: str) -> np.ndarray:

@@ -33,6 +33,7 @@ def run_neuro(
     memory_gib: float = 2.0,
     render: bool = False,
     workers: int = 1,
+    earlier: Path | None = None,
 ) -> None:
     """Evolve neural networks with several algorithms: learning curves, a table and a results file.
 
@@ -54,6 +55,7 @@ def run_neuro(
         memory_gib: Budget of the members that are evaluated at once.
         render: Also show the best network of all runs: at play as GIF or, for Brax, as its page; or ten mistakes.
         workers: Processes that work on the runs. The outcome does not depend on it.
+        earlier: Folder of an earlier report of the same size, for the rows of all other algorithms.
     """
     scale = scale_of(task, preset)
     given = {
@@ -68,4 +70,4 @@ def run_neuro(
     scale = replace(scale, task=size, **{name: value for name, value in given.items() if value is not None})
     use_compilation_cache()
     folder = out or Path("runs/bench/neuro") / preset
-    compare_on_task(task, algorithms, scale, seeds, folder, table_console(), render, workers)
+    compare_on_task(task, algorithms, scale, seeds, folder, table_console(), render, workers, earlier)

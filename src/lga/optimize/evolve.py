@@ -20,7 +20,7 @@ from lga.algorithms.run import compiled
 from lga.core.checks import require, require_positive_integer
 from lga.core.interfaces import Algorithm
 from lga.core.tree_io import differences, filled, json_form, load_leaves, save_tree, sentence
-from lga.neuroevolution import ONCE, Evolution, Judging, generation, mean_parent, start
+from lga.neuroevolution import ONCE, RATES_KEPT_UP, Evolution, Judging, generation, mean_parent, start
 from lga.tasks.network_task import NeuroTask, map_members
 from lga.weights import DEFAULT_WEIGHTS, resolve
 
@@ -56,7 +56,7 @@ def evolve(
     sigma0: float = 0.05,
     seed: int = 0,
     maximize: bool = False,
-    judging: Judging = ONCE,
+    judging: Judging | None = None,
     num_checks: int = 32,
     members_at_once: int | None = None,
     checkpoint: str | Path | None = None,
@@ -73,6 +73,7 @@ def evolve(
     built for `popsize` children. `sigma0` is the initial mutation rate, in units of the parameters. `members_at_once`
     bounds the memory: networks that are evaluated side by side, all of them if it is not told. The file `checkpoint`
     is written every 20 seconds and at the end; the same call goes on from it, with more generations as well.
+    `judging` is what is done against luck: rates of learned weights are kept up, if it is not told.
     `callback(number, best)` may end the run by returning True.
     """
     for name, number in (("num_generations", num_generations), ("popsize", popsize), ("num_checks", num_checks)):
@@ -80,6 +81,7 @@ def evolve(
     centre, unravel = ravel_pytree(checked_params(init_params))
     task = network_task(apply, unravel, evaluate, centre, maximize, members_at_once or popsize, num_checks)
     search = compiled(algorithm_for(algorithm, popsize, centre.shape[0]))
+    judging = judging or (RATES_KEPT_UP if is_learned(algorithm) else ONCE)
     key_run, key_check = jax.random.split(jax.random.key(seed))
     evolution = start(jax.random.fold_in(key_run, 0), search, task, sigma0, centre)
     require(
@@ -178,9 +180,14 @@ def algorithm_for(algorithm: str | Path | Algorithm, popsize: int, num_dims: int
             f"algorithm has {algorithm.num_children} children, but popsize is {popsize}.",
         )
         return algorithm
-    if str(algorithm) in ALGORITHMS and str(algorithm) != "learned_ga":
-        return ALGORITHMS[str(algorithm)](popsize)
-    return learned_ga(resolve(algorithm, num_dims).theta, popsize)
+    if is_learned(algorithm):
+        return learned_ga(resolve(algorithm, num_dims).theta, popsize)
+    return ALGORITHMS[str(algorithm)](popsize)
+
+
+def is_learned(algorithm: str | Path | Algorithm) -> bool:
+    """Whether it names weights."""
+    return not isinstance(algorithm, Algorithm) and str(algorithm) not in ALGORITHMS
 
 
 def name_of(algorithm: str | Path | Algorithm) -> str:

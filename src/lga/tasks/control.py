@@ -9,13 +9,24 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from lga.tasks import brax_v1
-from lga.tasks.network_task import Episode, NeuroEntry, NeuroTask, TaskSize, map_members, members_at_once
+from lga.tasks.network_task import (
+    Episode,
+    NeuroEntry,
+    NeuroTask,
+    TaskSize,
+    map_members,
+    members_at_once,
+    require_weights,
+)
 from lga.tasks.networks import Convolution, cnn, mlp
-from lga.tasks.rollout import Environment, Policy, Statistics, merged, no_statistics, play, recorded
+from lga.tasks.rollout import Environment, Policy, Statistics, merged, no_statistics, play, play_in_lanes, recorded
 
 # What a step needs, in copies of what an episode carries. Compiled programs have 3 (pendulum) to 8 (Breakout) of them.
 WORKING_COPIES = 8
 PENDULUM_TORQUE = 2.0
+PAPER_ROBOTS = ("hopper", "halfcheetah", "walker2d", "fetch", "ur5e")
+# For choices that must not be made by the robots of the paper's comparison.
+OTHER_ROBOTS = ("ant", "reacher", "swimmer")
 MISSING = "{task} needs {package}: pip install 'lga[neuro]'."
 
 
@@ -30,6 +41,10 @@ def control_task(
         key: Key[Array, ""], statistics: Statistics, genomes: Float[Array, "n d"], num_episodes: int
     ) -> tuple[Float[Array, "n k"], Statistics]:
         keys = jax.random.split(key, num_episodes)
+        play_all = play_in_lanes(environment, policy, size.num_steps, size.full_episode_sum)
+        if play_all is not None:
+            require_weights(genomes, num_weights)
+            return play_all(keys, statistics, genomes)
 
         def of_member(genome: Float[Array, " d"]) -> tuple[Float[Array, " k"], Statistics]:
             return play(
@@ -145,10 +160,7 @@ def brax_task(world: Any, size: TaskSize) -> NeuroTask:
 
 CONTROL_TASKS: dict[str, NeuroEntry] = {
     "pendulum": NeuroEntry("pendulum", pendulum),
-    **{
-        name: NeuroEntry("brax", partial(brax_first, name))
-        for name in ("hopper", "halfcheetah", "walker2d", "fetch", "ur5e")
-    },
+    **{name: NeuroEntry("brax", partial(brax_first, name)) for name in PAPER_ROBOTS + OTHER_ROBOTS},
     **{
         f"{name}-spring": NeuroEntry("brax", partial(brax_spring, name))
         for name in ("hopper", "halfcheetah", "walker2d", "ant")

@@ -82,13 +82,17 @@ def map_members(
     function: Callable[[Float[Array, " d"]], Any], genomes: Float[Array, "n d"], num_weights: int, at_once: int
 ) -> Any:
     """The function of every genome, at most `at_once` of them in one vector program."""
+    require_weights(genomes, num_weights)
+    if at_once >= genomes.shape[0]:
+        return jax.vmap(function)(genomes)
+    return jax.lax.map(function, genomes, batch_size=at_once if at_once > 1 else None)
+
+
+def require_weights(genomes: Float[Array, "n d"], num_weights: int) -> None:
     require(
         genomes.shape[1:] == (num_weights,),
         f"genomes has shape {genomes.shape}, but this task's network has {num_weights} weights.",
     )
-    if at_once >= genomes.shape[0]:
-        return jax.vmap(function)(genomes)
-    return jax.lax.map(function, genomes, batch_size=at_once if at_once > 1 else None)
 
 
 def members_at_once(bytes_per_member: int, memory_gib: float, take_turns: bool) -> int:

@@ -1,6 +1,7 @@
 """Episodes of a policy in an environment: masked where they have ended, never stacked, left early when all are over."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import jax
@@ -8,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from lga.core.tree import tree_dataclass
+from lga.lanes import LanesUnavailableError, lanes_of
 from lga.tasks.networks import Network
 
 # As in EvoJAX: a feature that has hardly varied so far must not flood the network when it does.
@@ -73,11 +75,49 @@ class Lanes:
     """K episodes side by side."""
 
     step: Int[Array, ""]
+    keys: Key[Array, " k"]
+    """Of all steps."""
     env_state: Any
     observation: Float[Array, "k *shape"]
     total: Float[Array, " k"]
     alive: Bool[Array, " k"]
     seen: Statistics
+
+
+def begin(episode_keys: Key[Array, " k"], environment: Environment) -> Lanes:
+    num_episodes = episode_keys.shape[0]
+    reset_keys, step_keys = jax.vmap(jax.random.split, out_axes=1)(episode_keys)
+    env_state, observation = jax.vmap(environment.reset)(reset_keys)
+    nothing = no_statistics(environment.observation_shape)
+    alive = jnp.ones(num_episodes, bool)
+    return Lanes(jnp.zeros((), jnp.int32), step_keys, env_state, observation, jnp.zeros(num_episodes), alive, nothing)
+
+
+def advance(
+    lanes: Lanes,
+    environment: Environment,
+    policy: Policy,
+    statistics: Statistics,
+    genome: Float[Array, " d"],
+    full_episode_sum: bool,
+) -> Lanes:
+    # Episode and step decide all luck, so that every member of a generation meets the same.
+    keys = jax.vmap(lambda key: jax.random.split(jax.random.fold_in(key, lanes.step)))(lanes.keys)
+    inputs, seen = lanes.observation, lanes.seen
+    if policy.normalise:
+        seen = observed(seen, statistics.mean, inputs, lanes.alive)
+        inputs = jax.vmap(lambda observation: normalised(statistics, observation))(inputs)
+    actions = jax.vmap(policy.act)(keys[:, 0], policy.network.apply(genome, inputs))
+    env_state, observation, reward, done = jax.vmap(environment.step)(keys[:, 1], lanes.env_state, actions)
+    return Lanes(
+        step=lanes.step + 1,
+        keys=lanes.keys,
+        env_state=env_state,
+        observation=observation,
+        total=lanes.total + jnp.where(lanes.alive, reward, 0.0),
+        alive=lanes.alive if full_episode_sum else lanes.alive & ~done,
+        seen=seen,
+    )
 
 
 def play(
@@ -91,38 +131,59 @@ def play(
     full_episode_sum: bool = False,
 ) -> tuple[Float[Array, " k"], Statistics]:
     """The return of each episode, and the sums of what was observed (deviations from the given mean)."""
-    num_episodes = episode_keys.shape[0]
-    reset_keys, step_keys = jax.vmap(jax.random.split, out_axes=1)(episode_keys)
-
-    def start() -> Lanes:
-        env_state, observation = jax.vmap(environment.reset)(reset_keys)
-        nothing = no_statistics(environment.observation_shape)
-        alive = jnp.ones(num_episodes, bool)
-        return Lanes(jnp.zeros((), jnp.int32), env_state, observation, jnp.zeros(num_episodes), alive, nothing)
 
     def unfinished(lanes: Lanes) -> Bool[Array, ""]:
         return (lanes.step < num_steps) & jnp.any(lanes.alive)
 
-    def advance(lanes: Lanes) -> Lanes:
-        # Episode and step decide all luck, so that every member of a generation meets the same.
-        keys = jax.vmap(lambda key: jax.random.split(jax.random.fold_in(key, lanes.step)))(step_keys)
-        inputs, seen = lanes.observation, lanes.seen
-        if policy.normalise:
-            seen = observed(seen, statistics.mean, inputs, lanes.alive)
-            inputs = jax.vmap(lambda observation: normalised(statistics, observation))(inputs)
-        actions = jax.vmap(policy.act)(keys[:, 0], policy.network.apply(genome, inputs))
-        env_state, observation, reward, done = jax.vmap(environment.step)(keys[:, 1], lanes.env_state, actions)
-        return Lanes(
-            step=lanes.step + 1,
-            env_state=env_state,
-            observation=observation,
-            total=lanes.total + jnp.where(lanes.alive, reward, 0.0),
-            alive=lanes.alive if full_episode_sum else lanes.alive & ~done,
-            seen=seen,
-        )
+    def following(lanes: Lanes) -> Lanes:
+        return advance(lanes, environment, policy, statistics, genome, full_episode_sum)
 
-    played = jax.lax.while_loop(unfinished, advance, start())
+    played = jax.lax.while_loop(unfinished, following, begin(episode_keys, environment))
     return played.total, played.seen
+
+
+Play = Callable[
+    [Key[Array, " k"], Statistics, Float[Array, "n d"]],
+    tuple[Float[Array, "n k"], Statistics],
+]
+"""(keys of the episodes, statistics, genomes) -> (returns, sums of what each member observed)"""
+
+
+@lru_cache(maxsize=8)
+def play_in_lanes(environment: Environment, policy: Policy, num_steps: int, full_episode_sum: bool) -> Play | None:
+    """`play` of all members as a program of its own, in which an episode is a lane; None where there cannot be one.
+
+    The very same functions are compiled, each for one episode, so the results differ by rounding only.
+    """
+
+    def following(lanes: Lanes, genome: Float[Array, " d"], statistics: Statistics) -> Lanes:
+        return advance(lanes, environment, policy, statistics, genome, full_episode_sum)
+
+    def begin_one(key: Key[Array, ""]) -> Lanes:
+        return begin(key[None], environment)
+
+    statistics = no_statistics(environment.observation_shape)
+    genome = jnp.zeros(policy.network.num_weights)
+    try:
+        program = lanes_of(
+            following,
+            jax.eval_shape(begin_one, jax.random.key(0)),
+            genome,
+            statistics,
+            alive=lambda lanes: lanes.alive,
+            results=lambda lanes: (lanes.total, lanes.seen),
+        )
+    except LanesUnavailableError:
+        return None
+
+    def play_all(
+        episode_keys: Key[Array, " k"], statistics: Statistics, genomes: Float[Array, "n d"]
+    ) -> tuple[Float[Array, "n k"], Statistics]:
+        starts = jax.vmap(begin_one)(episode_keys)
+        total, seen = program(starts, genomes, statistics, num_steps)
+        return total[..., 0], jax.tree.map(lambda leaf: jnp.sum(leaf, axis=1), seen)
+
+    return play_all
 
 
 def recorded(

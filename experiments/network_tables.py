@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from experiments import many_weights, network_hours, network_speed, network_standings
+from experiments import drift, many_weights, network_hours, network_speed, network_standings
 from experiments.markdown import markdown_table
 from lga.bench.statistics import interval_text
 
@@ -18,6 +18,10 @@ def judging(report: dict[str, Any]) -> str:
         return [entry["task"], entry["algorithm"], f"{entry['final'][ways[0]]['mean']:.{digits}f}", *leads]
 
     return markdown_table(["task", "algorithm", *ways], map(row, report["rows"]))
+
+
+def drifts(report: dict[str, Any]) -> str:
+    return markdown_table(drift.header(report["config"]["num_seeds"]), map(drift.cells, report["rows"]))
 
 
 def speed(report: dict[str, Any]) -> str:
@@ -50,6 +54,7 @@ def weights(report: dict[str, Any]) -> str:
 
 
 NETWORKS: dict[str, Callable[[Any], str]] = {
+    "drift": drifts,
     "judging": judging,
     "many_weights": weights,
     "network_hours": hours,

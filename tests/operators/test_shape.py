@@ -11,6 +11,7 @@ from jax.flatten_util import ravel_pytree
 from lga.algorithms.genetic import genetic_algorithm
 from lga.algorithms.presets import learned_ga
 from lga.algorithms.run import run
+from lga.core import random
 from lga.core.population import Children
 from lga.operators import shape
 from lga.operators.designed import compact_steps, strategy_numbers
@@ -116,6 +117,43 @@ def test_a_drift_is_never_backwards():
     """Learned numbers are a line in the logarithm of the number of variables, and training saw few of these."""
     numbers = replace(NUMBERS, drift=jnp.array([0.2, -0.1]))
     assert shape.drift_of(numbers, 128, 10_000) == 0.0
+
+
+def drifts(fitness_of, num_generations=40, num_dims=500) -> np.ndarray:
+    """How far, relative to the path, children are moved together in each generation."""
+    evidence = separable(replace(NUMBERS, drift=jnp.array([0.2, 0.0])), drifts_by_evidence=True)
+    memory, moved = evidence.init(jnp.zeros((N, num_dims))), []
+    for seed in range(num_generations):
+        key = jax.random.key(seed)
+        solutions, noise = evidence.mutate(key, memory, jnp.zeros((1, num_dims)), jnp.zeros(N, jnp.int32), jnp.ones(N))
+        drift = jnp.mean(solutions / memory.stretch[None, :] - noise, axis=0)
+        moved.append(float(jnp.linalg.norm(drift) / jnp.maximum(jnp.linalg.norm(memory.path), 1e-6)))
+        memory, _ = evidence.update(memory, children_with(noise), fitness_of(key, noise))
+    return np.array(moved)
+
+
+def test_by_evidence_children_drift_where_fitness_has_a_slope_and_not_where_it_is_luck():
+    luck = drifts(lambda key, noise: jax.random.normal(jax.random.fold_in(key, 1), (N,)))
+    slope = drifts(lambda key, noise: jnp.sum(noise, axis=1))
+    assert np.mean(luck > 0.02) <= 0.1
+    np.testing.assert_allclose(slope[-10:], 0.2, rtol=1e-3)
+
+
+def test_the_square_of_a_path_ranked_by_chance_is_what_the_memory_expects():
+    evidence = separable(NUMBERS, drifts_by_evidence=True)
+
+    def memory_after(key, num_generations=15, num_dims=300):
+        memory = evidence.init(jnp.zeros((N, num_dims)))
+        for key_generation in jax.random.split(key, num_generations):
+            key_noise, key_luck = jax.random.split(key_generation)
+            noise = random.balanced_normal(key_noise, N, num_dims, jnp.float32)
+            memory, _ = evidence.update(memory, children_with(noise), jax.random.normal(key_luck, (N,)))
+        return memory
+
+    memory = jax.jit(jax.vmap(memory_after))(jax.random.split(KEY, 64))
+    squares = np.mean(np.asarray(memory.path) ** 2, axis=1)
+    assert abs(squares.mean() - memory.chance[0]) <= 4 * squares.std() / np.sqrt(len(squares))
+    assert memory.chance[0] < 0.95
 
 
 def test_scales_are_the_diagonal_of_a_matrix_as_far_as_one_variable_goes():

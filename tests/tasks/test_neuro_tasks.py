@@ -141,7 +141,7 @@ def test_the_name_that_jax_dropped_is_put_back(monkeypatch):
 def test_every_task_of_the_paper_is_there():
     assert set(NEURO_TASKS) == {
         *("pendulum", "hopper", "halfcheetah", "walker2d", "fetch", "ur5e"),
-        *("ant", "reacher", "swimmer"),
+        *("ant", "grasp", "reacher", "swimmer"),
         *("hopper-spring", "halfcheetah-spring", "walker2d-spring", "ant-spring"),
         *("minatar-spaceinvaders", "minatar-breakout", "minatar-asterix"),
         *("mnist", "fashion-mnist", "k-mnist", "mnist-14", "digits"),

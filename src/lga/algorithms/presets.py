@@ -65,12 +65,17 @@ def distilled_ga(num_children: int, elite_ratio: float = 1.0) -> Algorithm:
 
 
 def learned_ga(
-    weights: Theta | FoldedTheta | str | Path, num_children: int, elite_ratio: float = 1.0, balanced: bool = True
+    weights: Theta | FoldedTheta | str | Path,
+    num_children: int,
+    elite_ratio: float = 1.0,
+    balanced: bool = True,
+    drifts_by_evidence: bool = True,
 ) -> Algorithm:
     """Learned operators where there are weights, hand-designed ones elsewhere.
 
     `weights` are given as they are, folded, by the name that they ship under, or as a file. `balanced` is for those
-    with a shape: without it, noise and survivors are drawn independently, as in the paper.
+    with a shape: without it, noise and survivors are drawn independently, as in the paper. `drifts_by_evidence` is for
+    many variables: without it, children always drift along the path, be it luck or not.
     """
     if isinstance(weights, str | Path):
         weights = resolve(weights).theta
@@ -80,7 +85,7 @@ def learned_ga(
         parents_for(elite_ratio, num_children),
         select=learned_selection(folded, balanced),
         rate=attention_rate(folded.rate, folded.jitter) if folded.rate is not None else None,
-        shape=learned_shape(folded, balanced),
+        shape=learned_shape(folded, balanced, drifts_by_evidence),
         sample=attention_sampling(folded.sample) if folded.sample is not None else None,
         cross=learned_crossover(folded),
         screen=learned_screening(folded),
@@ -110,13 +115,14 @@ def learned_crossover(folded: FoldedTheta) -> Crossover | None:
     return cross
 
 
-def learned_shape(folded: FoldedTheta, balanced: bool) -> MutationShape | None:
+def learned_shape(folded: FoldedTheta, balanced: bool, drifts_by_evidence: bool) -> MutationShape | None:
     """A matrix or scales, whichever is learned; where only one is, the other has the usual constants."""
     if folded.scatter is not None:
         return scattered(folded.scatter)
     if folded.shape is None:
         return separable(folded.separable, balanced) if folded.separable is not None else None
-    return by_number_of_variables(matrix(folded.shape, balanced), separable(folded.separable, balanced))
+    many = separable(folded.separable, balanced, drifts_by_evidence)
+    return by_number_of_variables(matrix(folded.shape, balanced), many)
 
 
 def learned_screening(folded: FoldedTheta) -> Screening | None:

@@ -37,17 +37,24 @@ LARGEST_CHANGE = 1.0
 LARGEST_DRIFT = 1.8
 """Relative to the mean step that the path remembers, where children are many and variables few. There a generation
 comes as far as the optimum, and a larger drift carries it past: each time farther, until the rates run away."""
+USUAL_EXCESS, TRUST_PER_EXCESS = 0.15, 4.0
+"""How far the squared path may exceed what chance makes of it before it is trusted, and how fast trust then grows."""
 SMALLEST_SCALE, LARGEST_SCALE = 1e-8, 1e8
+SMALLEST_CHANCE = 1e-12
 SMALLEST_MASS = 1e-6
 """Where all weights are equal, a sum of mirrored noise is zero."""
 
 
 @tree_dataclass
 class Memory:
-    """`path` [d]; `stretch` [d, d], or [d] where each variable has a scale of its own."""
+    """`path` [d]; `stretch` [d, d], or [d] where each variable has a scale of its own.
+
+    `chance` is the mean square of a path where chance ranks the children: for those who drift by evidence.
+    """
 
     path: Float[Array, "*batch d"]
     stretch: Float[Array, "*shape"]
+    chance: Float[Array, "*batch"] | None = None
 
 
 def isotropic() -> MutationShape:
@@ -66,9 +73,15 @@ def matrix(numbers: ShapeTheta | None = None, balanced: bool = True) -> Mutation
     )
 
 
-def separable(numbers: ShapeTheta | None = None, balanced: bool = True) -> MutationShape:
-    """One scale per variable: linear in the number of variables, and learned faster, since there is less of it."""
-    return adaptive(jnp.ones, bend_by_scales, adapt_scales, numbers, balanced)
+def separable(
+    numbers: ShapeTheta | None = None, balanced: bool = True, drifts_by_evidence: bool = False
+) -> MutationShape:
+    """One scale per variable: linear in the number of variables, and learned faster, since there is less of it.
+
+    Where fitness is mostly luck, the path is a random walk, and a drift along it leads astray: by evidence, children
+    drift only as far as the path is longer than chance would make it.
+    """
+    return adaptive(jnp.ones, bend_by_scales, adapt_scales, numbers, balanced, drifts_by_evidence)
 
 
 def has_matrix(num_dims: int) -> bool:
@@ -96,6 +109,7 @@ def adaptive(
     adapt: Callable[..., Any],
     numbers: ShapeTheta | None,
     balanced: bool,
+    drifts_by_evidence: bool = False,
 ) -> MutationShape:
     """A shape with a memory, in the form of a matrix or of scales."""
     learned = numbers if numbers is not None else usual_shape()
@@ -103,7 +117,8 @@ def adaptive(
 
     def init(solutions: Float[Array, "n d"]) -> Memory:
         num_dims, dtype = solutions.shape[1], solutions.dtype
-        return Memory(jnp.zeros(num_dims, dtype), unit(num_dims, dtype))
+        chance = jnp.zeros((), dtype) if drifts_by_evidence else None
+        return Memory(jnp.zeros(num_dims, dtype), unit(num_dims, dtype), chance)
 
     def mutate(
         key: Key[Array, ""],
@@ -114,7 +129,7 @@ def adaptive(
     ) -> tuple[Float[Array, "n d"], Float[Array, "n d"]]:
         num_dims = solutions.shape[1]
         noise = draw(key, index.shape[0], num_dims, solutions.dtype)
-        drift = (drift_of(learned, *noise.shape) * memory.path).astype(noise.dtype)
+        drift = (trust_in(memory) * drift_of(learned, *noise.shape) * memory.path).astype(noise.dtype)
         return bend(solutions[index], sigma, noise, drift, memory.stretch), noise
 
     def update(memory: Memory, children: Children, fitness: Float[Array, " n"]) -> tuple[Memory, Float[Array, ""]]:
@@ -124,7 +139,8 @@ def adaptive(
         path, stretch, factor = adapt(fitness, noise, memory.path, memory.stretch, strengths)
         # A memory that left the floats would never come back: such a generation teaches it nothing.
         sound = jnp.isfinite(factor) & (factor > 0.0) & jnp.all(jnp.isfinite(path))
-        kept = jax.tree.map(lambda new, old: jnp.where(sound, new, old), Memory(path, stretch), memory)
+        chance = None if memory.chance is None else next_chance(memory.chance, strengths, *noise.shape)
+        kept = jax.tree.map(lambda new, old: jnp.where(sound, new, old), Memory(path, stretch, chance), memory)
         return kept, jnp.where(sound, factor, 1.0)
 
     return MutationShape(init, mutate, update)
@@ -168,6 +184,24 @@ def drift_of(numbers: ShapeTheta, num_children: int, num_dims: int) -> Float[Arr
     # The more variables there are for each child, the smaller is the part of the way that a generation takes.
     largest = LARGEST_DRIFT * (1.0 + num_dims / mass) * remembered
     return jnp.clip(along(numbers.drift, num_dims), 0.0, largest)
+
+
+def trust_in(memory: Memory) -> Float[Array, ""] | float:
+    """Which share of its learned drift a path deserves: none if it is as long as by chance, all if much longer."""
+    if memory.chance is None:
+        return 1.0
+    relative = jnp.mean(memory.path**2) / jnp.maximum(memory.chance, SMALLEST_CHANCE)
+    return jnp.clip(TRUST_PER_EXCESS * (relative - 1.0 - USUAL_EXCESS), 0.0, 1.0)
+
+
+def next_chance(
+    chance: Float[Array, ""], strengths: Float[Array, "7"], num_children: int, num_dims: int
+) -> Float[Array, ""]:
+    """The mean square of a path, one generation on, if chance ranks the children: from 0 at the start to 1."""
+    strength = Strengths(*strengths)
+    good, _ = weights_of(strength, jnp.linspace(-0.5, 0.5, num_children, dtype=strengths.dtype))
+    rate = path_rate(strength, mass_of(good), num_dims)
+    return (1.0 - rate) ** 2 * chance + rate * (2.0 - rate)
 
 
 class Lesson(NamedTuple):

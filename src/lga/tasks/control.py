@@ -26,7 +26,7 @@ WORKING_COPIES = 8
 PENDULUM_TORQUE = 2.0
 PAPER_ROBOTS = ("hopper", "halfcheetah", "walker2d", "fetch", "ur5e")
 # For choices that must not be made by the robots of the paper's comparison.
-OTHER_ROBOTS = ("ant", "reacher", "swimmer")
+OTHER_ROBOTS = ("ant", "grasp", "reacher", "swimmer")
 MISSING = "{task} needs {package}: pip install 'lga[neuro]'."
 
 

@@ -37,8 +37,8 @@ LARGEST_CHANGE = 1.0
 LARGEST_DRIFT = 1.8
 """Relative to the mean step that the path remembers, where children are many and variables few. There a generation
 comes as far as the optimum, and a larger drift carries it past: each time farther, until the rates run away."""
-USUAL_EXCESS, TRUST_PER_EXCESS = 0.15, 4.0
-"""How far the squared path may exceed what chance makes of it before it is trusted, and how fast trust then grows."""
+DEVIATIONS_BY_LUCK, TRUST_PER_EXCESS = 3.0, 4.0
+"""How far the squared path may exceed its mean by chance before it is trusted, and how fast trust then grows."""
 SMALLEST_SCALE, LARGEST_SCALE = 1e-8, 1e8
 SMALLEST_CHANCE = 1e-12
 SMALLEST_MASS = 1e-6
@@ -190,8 +190,9 @@ def trust_in(memory: Memory) -> Float[Array, ""] | float:
     """Which share of its learned drift a path deserves: none if it is as long as by chance, all if much longer."""
     if memory.chance is None:
         return 1.0
-    relative = jnp.mean(memory.path**2) / jnp.maximum(memory.chance, SMALLEST_CHANCE)
-    return jnp.clip(TRUST_PER_EXCESS * (relative - 1.0 - USUAL_EXCESS), 0.0, 1.0)
+    excess = jnp.mean(memory.path**2) / jnp.maximum(memory.chance, SMALLEST_CHANCE) - 1.0
+    by_luck = DEVIATIONS_BY_LUCK * math.sqrt(2.0 / memory.path.shape[0])
+    return jnp.clip(TRUST_PER_EXCESS * (excess - by_luck), 0.0, 1.0)
 
 
 def next_chance(

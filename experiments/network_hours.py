@@ -41,7 +41,7 @@ def run(settings: HoursSettings, out: Path, console: Console) -> Outcome:
 def hours_of(name: str, size: str) -> dict[str, Any]:
     scale = scale_of(name, size)
     task = compiled_task(name, scale.task)
-    expected = cost(name, task, compared_methods(task, ALGORITHMS, scale), scale, SEEDS)
+    expected = cost(name, task, compared_methods(name, task, ALGORITHMS, scale), scale, SEEDS)
     return {
         "task": name,
         "num_weights": task.num_weights,

@@ -72,6 +72,28 @@ def standings(report: dict[str, Any], ours: Iterable[str]) -> list[dict[str, Any
     ]
 
 
+COUNTS = ("algorithm", "tasks", "ahead of all hand-designed GAs", "beyond chance", f"ahead of {EVOSAX_LGA}", "last")
+
+
+def counts(rows: Iterable[dict[str, Any]]) -> list[list[str]]:
+    """On how many tasks each of our algorithms is ahead: by the mean over seeds, and by the whole interval."""
+
+    def row(name: str) -> list[str]:
+        own = [row for row in rows if row["algorithm"] == name]
+        theirs = [row["ahead_of_evosax"] for row in own if row["ahead_of_evosax"] is not None]
+        numbers = (
+            len(own),
+            sum(row["ahead_of_genetic"]["mean"] > 0 for row in own),
+            sum(row["ahead_of_genetic"]["low"] > 0 for row in own),
+            sum(lead["mean"] > 0 for lead in theirs),
+            sum(row["place"] == row["num_algorithms"] for row in own),
+        )
+        return [name, *map(str, numbers)]
+
+    rows = list(rows)
+    return [row(name) for name in dict.fromkeys(row["algorithm"] for row in rows)]
+
+
 def cells(row: dict[str, Any]) -> list[str]:
     theirs = row["ahead_of_evosax"]
     return [

@@ -43,6 +43,10 @@ def standings(report: dict[str, Any]) -> str:
     return markdown_table(list(network_standings.HEADER), map(network_standings.cells, report["rows"]))
 
 
+def counts(report: dict[str, Any]) -> str:
+    return markdown_table(list(network_standings.COUNTS), network_standings.counts(report["rows"]))
+
+
 def hours(report: dict[str, Any]) -> str:
     total = sum(row["hours"] for row in report["rows"])
     rows = [*map(network_hours.cells, report["rows"]), ["all", *[""] * 4, f"{total:.1f}"]]
@@ -57,6 +61,7 @@ NETWORKS: dict[str, Callable[[Any], str]] = {
     "drift": drifts,
     "judging": judging,
     "many_weights": weights,
+    "network_counts": counts,
     "network_hours": hours,
     "network_speed": speed,
     "network_standings": standings,

@@ -3,6 +3,7 @@
 import inspect
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -59,3 +60,14 @@ def test_random_search_stays_in_its_box_and_keeps_one_parent():
 def test_there_are_as_many_groups_as_members_in_each_unless_told():
     rate_state = gesmr_ga(16).init(jax.random.key(0), START, sphere(None, START), 0.5).rate_state
     assert rate_state.shape == (4,)
+
+
+def test_children_of_the_best_start_there_by_turns_and_as_they_are():
+    """With hardly any mutation a child is its parent."""
+    algorithm = learned_ga("lga-net", 8, best_share=0.25)
+    solutions = jnp.tile(jnp.arange(8.0)[:, None], (1, 300))
+    state = algorithm.init(jax.random.key(0), solutions, jnp.arange(8.0), 1e-6)
+    children, _ = algorithm.ask(jax.random.key(1), state)
+    np.testing.assert_allclose(children.solutions[:, 0], [0, 1] * 4, atol=1e-4)
+    blends, _ = learned_ga("lga-net", 8).ask(jax.random.key(1), state)
+    assert np.abs(blends.solutions[:, 0] - np.round(blends.solutions[:, 0])).max() > 0.1

@@ -119,3 +119,13 @@ def test_methods_are_found_by_the_names_that_people_type():
     ]
     with pytest.raises(ValueError, match="weights is 'adam', but must be a file or one of"):
         list(methods_named(["adam"], num_dims=10))
+
+
+def test_a_share_of_the_best_is_a_setting_that_searches_differ_by():
+    method = dataclasses.replace(learned(ZERO), best_shares=(None, 0.5))
+    blended, unblended = method.candidates
+    assert "best_share" not in blended.identity
+    assert unblended.identity == blended.identity | {"best_share": 0.5}
+    assert tune(method, lambda candidate: -(candidate.best_share or 0.0)).method == unblended
+    with pytest.raises(ValueError, match="has 2 settings: it must be tuned first"):
+        method.identity  # noqa: B018

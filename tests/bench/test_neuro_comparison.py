@@ -9,7 +9,8 @@ from rich.console import Console
 
 from experiments.tables import RENDERERS
 from lga.bench.network_runs import scale_of
-from lga.bench.neuro import compare_on_task
+from lga.bench.neuro import compare_on_task, compared_methods
+from tasks.neuro_samples import smoke_task
 
 pytestmark = pytest.mark.usefixtures("ranks_promoted")
 QUIET = Console(quiet=True)
@@ -103,3 +104,16 @@ def test_an_earlier_report_of_another_size_is_refused(tmp_path):
     compare_on_task("digits", ["gaussian_ga"], scale, 2, tmp_path / "first", QUIET)
     with pytest.raises(ValueError, match="num_seeds is 1, but was 2 in the earlier report"):
         compare_on_task("digits", ["lga-1"], scale, 1, tmp_path / "second", QUIET, earlier=tmp_path / "first")
+
+
+def test_only_in_games_and_only_of_weights_that_blend_is_blending_tuned():
+    def shares(task_name, name, preset="medium"):
+        task = smoke_task("digits")
+        [method] = compared_methods(task_name, task, [name], scale_of(task_name, preset))
+        return method.best_shares, len(method.candidates)
+
+    assert shares("minatar-breakout", "lga-net") == ((None, 0.25), 6)
+    assert shares("minatar-breakout", "lga-net", "small") == ((None,), 1)
+    assert shares("minatar-breakout", "lga-1") == ((None,), 3)
+    assert shares("minatar-breakout", "gaussian_ga") == ((None,), 12)
+    assert shares("ant", "lga-net") == ((None,), 3)

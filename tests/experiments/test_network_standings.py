@@ -56,6 +56,20 @@ def test_all_tasks_are_in_one_picture_and_one_table(tmp_path):
     assert table[2] == "| digits | lga-1 | SAMR-GA | +0.200 [-0.048, +0.448] | +0.200 [-0.230, +0.630] | 2 of 5 |"
 
 
+def test_leads_are_counted_by_their_mean_and_by_the_whole_interval():
+    def row(name, mean, low, place, theirs=None):
+        own = {"task": "", "algorithm": name, "place": place, "num_algorithms": 5, "ahead_of_evosax": theirs}
+        return own | {"ahead_of_genetic": {"mean": mean, "low": low}}
+
+    rows = [
+        row("a", 0.2, 0.1, 1, {"mean": 1.0}),
+        row("b", 0.3, 0.2, 1),
+        row("a", 0.2, -0.1, 2),
+        row("a", -0.1, -0.3, 5),
+    ]
+    assert network_standings.counts(rows) == [["a", "3", "2", "1", "1", "1"], ["b", "1", "1", "1", "0", "0"]]
+
+
 def test_a_folder_without_reports_is_named(tmp_path):
     with pytest.raises(ValueError, match="holds no report"):
         network_standings.run(StandingsSettings(reports=tmp_path), tmp_path, QUIET)

@@ -9,7 +9,7 @@ from lga.core.population import Archive
 from lga.operators.attention import readout, selection_logits
 from lga.operators.features import sampling_features
 from lga.operators.fold import fold_readout, fold_selection
-from lga.operators.sampling import attention_sampling, uniform_sampling
+from lga.operators.sampling import attention_sampling, best_sampling, uniform_sampling
 from lga.operators.selection import (
     attention_selection,
     joint_features,
@@ -124,3 +124,11 @@ def test_attention_sampling_follows_its_probabilities():
     probabilities = np.asarray(jax.nn.softmax(readout(theta, sampling_features(PARENTS, PROGRESS))), float)
     assert np.ptp(probabilities) > 0.1
     assert frequencies_match(np.bincount(chosen[:, 0], minlength=4), probabilities)
+
+
+def test_the_best_parents_take_turns():
+    parents = with_fitness(PARENTS, [3.0, 1.0, 0.0, 2.0])
+    np.testing.assert_array_equal(best_sampling(0.5)(KEY, parents, 5, PROGRESS), [2, 1, 2, 1, 2])
+    np.testing.assert_array_equal(best_sampling(0.01)(KEY, parents, 3, PROGRESS), [2, 2, 2])
+    with pytest.raises(ValueError, match="share is 0.0, but must be more than 0 and at most 1"):
+        best_sampling(0.0)

@@ -7,7 +7,7 @@ from pathlib import Path
 from lga.algorithms.cma import covariance_adaptation
 from lga.algorithms.genetic import genetic_algorithm, parents_for
 from lga.algorithms.strategies import evolution_strategy
-from lga.core.interfaces import Algorithm, Crossover, MutationShape, Screening, Selection
+from lga.core.interfaces import Algorithm, Crossover, MutationShape, Sampling, Screening, Selection
 from lga.operators.crossover import attention_blend, attention_crossover, immigration
 from lga.operators.designed import strategy_numbers
 from lga.operators.fold import FoldedTheta, fold
@@ -20,7 +20,7 @@ from lga.operators.mutation_rate import (
     trend_rate,
 )
 from lga.operators.regression import regression_screening
-from lga.operators.sampling import attention_sampling
+from lga.operators.sampling import attention_sampling, best_sampling
 from lga.operators.scatter import scattered
 from lga.operators.screening import attention_screening
 from lga.operators.selection import attention_selection, rank_selection
@@ -70,12 +70,15 @@ def learned_ga(
     elite_ratio: float = 1.0,
     balanced: bool = True,
     drifts_by_evidence: bool = True,
+    best_share: float | None = None,
 ) -> Algorithm:
     """Learned operators where there are weights, hand-designed ones elsewhere.
 
     `weights` are given as they are, folded, by the name that they ship under, or as a file. `balanced` is for those
     with a shape: without it, noise and survivors are drawn independently, as in the paper. `drifts_by_evidence` is for
-    many variables: without it, children always drift along the path, be it luck or not.
+    many variables: without it, children always drift along the path, be it luck or not. With `best_share` children
+    start from that share of the parents, the best of them, by turns and as they are, instead of where the learned
+    sampling and blending put them: for games and other functions of steps, where a blend of good solutions is none.
     """
     if isinstance(weights, str | Path):
         weights = resolve(weights).theta
@@ -86,8 +89,8 @@ def learned_ga(
         select=learned_selection(folded, balanced),
         rate=attention_rate(folded.rate, folded.jitter) if folded.rate is not None else None,
         shape=learned_shape(folded, balanced, drifts_by_evidence),
-        sample=attention_sampling(folded.sample) if folded.sample is not None else None,
-        cross=learned_crossover(folded),
+        sample=learned_sampling(folded) if best_share is None else best_sampling(best_share),
+        cross=learned_crossover(folded) if best_share is None else None,
         screen=learned_screening(folded),
     )
 
@@ -96,6 +99,10 @@ def learned_selection(folded: FoldedTheta, balanced: bool) -> Selection | None:
     # A shape learns from where the whole generation moves to: luck in who survives would blur that.
     even = balanced and (folded.shape is not None or folded.separable is not None)
     return attention_selection(folded.select, even) if folded.select is not None else None
+
+
+def learned_sampling(folded: FoldedTheta) -> Sampling | None:
+    return attention_sampling(folded.sample) if folded.sample is not None else None
 
 
 def learned_crossover(folded: FoldedTheta) -> Crossover | None:

@@ -123,10 +123,10 @@ def compare_on_bbob(
 def fetch_all(protocol: BbobProtocol, methods: Sequence[Method], cells: Path, scheduler: str) -> None:
     """First what methods are tuned by, then what is reported of them: the same cells that are looked for later."""
     to_tune = [
-        gap_cell(method.at(*setting), protocol.size_of(method), protocol.tuning)
+        gap_cell(candidate, protocol.size_of(method), protocol.tuning)
         for method in methods
-        if len(method.settings) > 1
-        for setting in method.settings
+        if len(method.candidates) > 1
+        for candidate in method.candidates
     ]
     fetch(to_tune, cells, scheduler)
     tuned = [tuned_method(protocol, method, cells).method for method in methods]

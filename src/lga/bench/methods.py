@@ -58,6 +58,8 @@ class Method:
     """What a comparison's grid replaces; the rest stays as it is here."""
     elite_ratios: tuple[float, ...] = (0.5,)
     sigmas: tuple[float, ...] = (0.5,)
+    best_shares: tuple[float | None, ...] = (None,)
+    """For weights that blend parents: the share that children start from as they are, None for blends of them."""
     population: Callable[[int, int], int] = given_population
     """The rule from the comparison's population size and the number of dimensions to the method's own."""
     weights: Weights | None = None
@@ -66,6 +68,15 @@ class Method:
     def settings(self) -> list[tuple[float, float]]:
         """All pairs of elite ratio and initial rate."""
         return [(elite_ratio, sigma) for elite_ratio in self.elite_ratios for sigma in self.sigmas]
+
+    @property
+    def candidates(self) -> list["Method"]:
+        """Itself with each one of all its settings."""
+        return [
+            replace(self.at(*setting), best_shares=(best_share,))
+            for best_share in self.best_shares
+            for setting in self.settings
+        ]
 
     @property
     def elite_ratio(self) -> float:
@@ -77,14 +88,20 @@ class Method:
 
     @property
     def setting(self) -> tuple[float, float]:
-        require(len(self.settings) == 1, f"{self.name} has {len(self.settings)} settings: it must be tuned first.")
+        num_settings = len(self.candidates)
+        require(num_settings == 1, f"{self.name} has {num_settings} settings: it must be tuned first.")
         return self.settings[0]
+
+    @property
+    def best_share(self) -> float | None:
+        return self.best_shares[0]
 
     @property
     def identity(self) -> dict[str, Any]:
         """What decides the searches of a tuned method, beside its size."""
         digest = self.weights.digest if self.weights is not None else ""
-        return {"preset": self.preset, "weights": digest, "elite_ratio": self.elite_ratio, "sigma": self.sigma}
+        own = {"preset": self.preset, "weights": digest, "elite_ratio": self.elite_ratio, "sigma": self.sigma}
+        return own if self.best_share is None else own | {"best_share": self.best_share}
 
     def at(self, elite_ratio: float, sigma: float) -> "Method":
         return replace(self, elite_ratios=(elite_ratio,), sigmas=(sigma,))
@@ -104,7 +121,8 @@ class Method:
 
     def algorithm(self, num_children: int) -> Algorithm:
         if self.weights is not None:
-            return presets.learned_ga(self.weights.theta, num_children, self.elite_ratio)
+            theta = self.weights.theta
+            return presets.learned_ga(theta, num_children, self.elite_ratio, best_share=self.best_share)
         if self.family == "strategy":
             return STRATEGIES[self.preset](num_children)
         if self.family == "peer":

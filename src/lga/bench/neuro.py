@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -26,6 +26,7 @@ from lga.core.checks import require, require_positive_integer
 from lga.core.files import write_report
 from lga.core.tree_io import json_form
 from lga.tasks.network_task import NeuroTask
+from lga.tasks.registry import NEURO_TASKS
 from lga.weights import EVOSAX_LGA
 
 GENETIC = ("gaussian_ga", "mr15_ga", "samr_ga", "gesmr_ga")
@@ -53,7 +54,7 @@ def compare_on_task(
     """
     require_positive_integer("workers", workers)
     task = compiled_task(task_name, scale.task)
-    methods = compared_methods(task, algorithms, scale)
+    methods = compared_methods(task_name, task, algorithms, scale)
     if task.note:
         console.print(task.note)
     expected = cost(task_name, task, methods, scale, num_seeds)
@@ -76,10 +77,17 @@ def compare_on_task(
     return report
 
 
-def compared_methods(task: NeuroTask, algorithms: Sequence[str], scale: Scale) -> list[Method]:
+def compared_methods(task_name: str, task: NeuroTask, algorithms: Sequence[str], scale: Scale) -> list[Method]:
     methods = [method.over(scale.elite_ratios, scale.sigmas) for method in methods_named(algorithms, task.num_weights)]
     require_own_names(methods)
-    return methods
+    return [replace(method, best_shares=best_shares(task_name, method)) for method in methods]
+
+
+def best_shares(task_name: str, method: Method) -> tuple[float | None, ...]:
+    """Where there is a sweep, it tells whether the parents of a game are blended: elsewhere they are."""
+    is_game = NEURO_TASKS[task_name].family == "minatar"
+    blends = method.weights is not None and method.weights.theta.blend is not None
+    return (None, 0.25) if is_game and blends and len(method.settings) > 1 else (None,)
 
 
 class Cost(NamedTuple):
@@ -207,10 +215,10 @@ Plan = Callable[[Scale, Method, int], Run]
 def tuning_runs(plan: Plan, scale: Scale, methods: Sequence[Method]) -> list[Run]:
     """Of every setting of the methods that have more than one."""
     return [
-        plan(scale.for_tuning, method.at(*setting), FIRST_TUNING_SEED + seed)
+        plan(scale.for_tuning, candidate, FIRST_TUNING_SEED + seed)
         for method in methods
-        if len(method.settings) > 1
-        for setting in method.settings
+        if len(method.candidates) > 1
+        for candidate in method.candidates
         for seed in range(scale.tuning_seeds)
     ]
 
@@ -221,7 +229,7 @@ def reported_runs(plan: Plan, scale: Scale, methods: Iterable[Method], num_seeds
 
 def any_setting(method: Method) -> Method:
     """Of a method that is yet to be tuned: runs take as long with all settings."""
-    return method.at(*method.settings[0])
+    return method.candidates[0]
 
 
 def num_generations(runs: Sequence[Run]) -> int:
@@ -236,6 +244,7 @@ def summary(
             "algorithm": method.name,
             "elite_ratio": method.elite_ratio,
             "sigma0": method.sigma,
+            "best_share": method.best_share,
             "judging": asdict(usual_judging(task_name, method)),
             "weights": method.weights.digest if method.weights is not None else "",
             "final": {measure: mean_interval(scores_of(own, measure)[:, -1])._asdict() for measure in MEASURES},

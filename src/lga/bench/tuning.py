@@ -16,7 +16,7 @@ class Tuned(NamedTuple):
 
 def tune(method: Method, loss: Callable[[Method], float]) -> Tuned:
     """The setting with the least loss, the first of equals. A method with one setting is not run."""
-    candidates = [method.at(elite_ratio, sigma) for elite_ratio, sigma in method.settings]
+    candidates = method.candidates
     if len(candidates) == 1:
         return Tuned(candidates[0], None)
     losses = [loss(candidate) for candidate in candidates]

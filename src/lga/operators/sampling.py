@@ -1,12 +1,15 @@
 """Sampling: which parent each child descends from."""
 
+import math
 from collections.abc import Callable
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from lga import native
 from lga.core import random
+from lga.core.checks import require
 from lga.core.interfaces import Sampling
 from lga.core.population import Archive, Progress
 from lga.core.random import index_by_weight, uniform_index
@@ -20,6 +23,18 @@ def uniform_sampling() -> Sampling:
 
     def sample(key: Key[Array, ""], parents: Archive, num_children: int, progress: Progress) -> Int[Array, " n"]:
         return uniform_index(key, num_children, parents.fitness.shape[0])
+
+    return sample
+
+
+def best_sampling(share: float = 0.25) -> Sampling:
+    """The best parents take turns, each with as many children as the next: no luck in it."""
+    require(0.0 < share <= 1.0, f"share is {share}, but must be more than 0 and at most 1.")
+
+    def sample(key: Key[Array, ""], parents: Archive, num_children: int, progress: Progress) -> Int[Array, " n"]:
+        num_best = math.ceil(share * parents.fitness.shape[0])
+        best = jnp.argsort(parents.fitness)[:num_best]
+        return best[jnp.arange(num_children) % num_best].astype(jnp.int32)
 
     return sample
 
@@ -59,4 +74,8 @@ def sampling_probabilities(folded: FoldedReadout, features: Float[Array, "e 4"])
     return jax.nn.softmax(map_rows(lambda row: readout_row(folded, row, rows), (rows,), rows.shape[0]))
 
 
-SAMPLINGS: dict[str, Callable[..., Sampling]] = {"uniform": uniform_sampling, "attention": attention_sampling}
+SAMPLINGS: dict[str, Callable[..., Sampling]] = {
+    "uniform": uniform_sampling,
+    "best": best_sampling,
+    "attention": attention_sampling,
+}

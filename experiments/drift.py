@@ -1,4 +1,7 @@
-"""When to drift along the path: networks evolved with children that always do, never do, or do by evidence."""
+"""When to drift along the path: networks evolved with children that always do, never do, or do by evidence.
+
+And whether to start from blends of the parents at all.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -49,6 +52,7 @@ WAYS: dict[str, Callable[[Method], Method]] = {
     "always": always,
     "never": never,
     "by evidence": lambda method: method,
+    "by evidence, not blended": lambda method: replace(method, best_shares=(0.25,)),
 }
 
 
@@ -99,13 +103,13 @@ def header(num_seeds: int) -> list[str]:
 
 
 def cells(row: dict[str, Any]) -> list[str]:
-    digits = 0 if row["elite"]["mean"] > 10 else 3
+    digits = 0 if abs(row["elite"]["mean"]) > 10 else 3
     scores = (f"{row[score]['mean']:.{digits}f}" for score in ("elite", "mean_parent"))
     return [row["task"], f"{row['num_weights']:,}", f"{row['initial_rate']:g}", row["way"], *scores]
 
 
 EXPERIMENT = Experiment(
-    "when to drift along the path of a search: always, never or by evidence, on networks",
+    "when to drift along the path of a search: always, never or by evidence, and not blended, on networks",
     {
         "smoke": DriftSettings(("digits",), others=(), size="smoke", num_generations=3, num_rates=1, num_seeds=2),
         "small": DriftSettings(),

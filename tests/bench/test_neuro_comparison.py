@@ -114,6 +114,6 @@ def test_only_in_games_and_only_of_weights_that_blend_is_blending_tuned():
 
     assert shares("minatar-breakout", "lga-net") == ((None, 0.25), 6)
     assert shares("minatar-breakout", "lga-net", "small") == ((None,), 1)
-    assert shares("minatar-breakout", "lga-1") == ((None,), 3)
+    assert shares("minatar-breakout", "lga-paper") == ((None,), 3)
     assert shares("minatar-breakout", "gaussian_ga") == ((None,), 12)
     assert shares("ant", "lga-net") == ((None,), 3)

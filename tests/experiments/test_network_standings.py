@@ -10,6 +10,7 @@ from experiments import many_weights, network_hours, network_standings
 from experiments.form import carry_out
 from experiments.network_standings import EXPERIMENT, StandingsSettings, standings
 from experiments.network_tables import NETWORKS
+from lga.analysis import figures
 from lga.bench.network_runs import SCALES
 from lga.bench.statistics import mean_interval
 from lga.tasks.registry import NEURO_TASKS
@@ -54,6 +55,22 @@ def test_all_tasks_are_in_one_picture_and_one_table(tmp_path):
     table = NETWORKS["network_standings"](found).splitlines()
     assert table[0].startswith("| task | algorithm | best hand-designed GA | ahead of it by")
     assert table[2] == "| digits | lga-1 | SAMR-GA | +0.200 [-0.048, +0.448] | +0.200 [-0.230, +0.630] | 2 of 5 |"
+
+
+def test_an_algorithm_has_one_colour_in_all_panels_whatever_their_order(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(figures, "save", lambda figure, path: drawn.append(figure))
+    curve = {"generations": [1, 2], "mean": [0.0, 1.0], "low": [0.0, 0.5], "high": [0.5, 1.5]}
+    panels = {"one": ("a", "b"), "two": ("c", "b", "a")}
+    figures.learning_curves({title: dict.fromkeys(names, curve) for title, names in panels.items()}, tmp_path / "x.png")
+    (figure,) = drawn
+    lines = [line for axes in figure.axes for line in axes.lines]
+    colors = {name: {line.get_color() for line in lines if line.get_label() == name} for name in "abc"}
+    assert [len(own) for own in colors.values()] == [1, 1, 1]
+    assert len(set.union(*colors.values())) == 3
+    (legend,) = figure.legends
+    told = zip(legend.get_lines(), legend.get_texts(), strict=True)
+    assert {text.get_text(): {line.get_color()} for line, text in told} == colors
 
 
 def test_leads_are_counted_by_their_mean_and_by_the_whole_interval():

@@ -216,24 +216,27 @@ def learning_curves(
 ) -> None:
     """One panel per measure, one line per algorithm: mean over seeds, its 95 % interval as a band if there is one.
 
-    Up to three panels stand side by side, more of them in two columns, if not told.
+    An algorithm has one colour, whatever else a panel shows. Up to three panels stand side by side, more of them in
+    two columns, if not told.
     """
+    names = dict.fromkeys(name for curves in panels.values() for name in curves)
+    colors = {name: f"C{place}" for place, name in enumerate(names)}
     columns = min(columns or (len(panels) if len(panels) <= 3 else 2), len(panels))
     rows = -(-len(panels) // columns)
     figure = Figure(figsize=(5.6 * columns, 4 * rows), layout="constrained")
     places = figure.subplots(rows, columns, squeeze=False).ravel()
     for unused in places[len(panels) :]:
         unused.remove()
+    lines = {}
     for axes, (measure, curves) in zip(places, panels.items(), strict=False):
         for name, curve in curves.items():
-            (line,) = axes.plot(curve["generations"], curve["mean"], label=name, linewidth=1.4)
+            color, generations = colors[name], curve["generations"]
+            (lines[name],) = axes.plot(generations, curve["mean"], label=name, color=color, linewidth=1.4)
             if None not in curve["low"]:
-                axes.fill_between(
-                    curve["generations"], curve["low"], curve["high"], color=line.get_color(), alpha=0.15, linewidth=0
-                )
+                axes.fill_between(generations, curve["low"], curve["high"], color=color, alpha=0.15, linewidth=0)
         axes.set(xlabel=across, title=measure)
-    lines, names = figure.axes[0].get_legend_handles_labels()
-    figure.legend(lines, names, loc="outside lower center", ncols=min(len(names), 10), frameon=False, fontsize=8)
+    handles, width = list(lines.values()), min(len(lines), 10)
+    figure.legend(handles, list(lines), loc="outside lower center", ncols=width, frameon=False, fontsize=8)
     save(figure, path)
 
 

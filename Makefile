@@ -38,7 +38,7 @@ site: .venv/.dev
 	rm -rf build/site-source build/site
 	mkdir -p build/site-source
 	cp -r docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md build/site-source
-	cp --parents $(shell find results -name '*.png') build/site-source
+	cp --parents $(shell find results -name '*.png' -o -name '*.gif') build/site-source
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # The wheel is built from the source distribution, so that nothing can be missing in it.

@@ -22,7 +22,7 @@ from lga.algorithms.run import compiled
 from lga.tasks.control import PAPER_ROBOTS
 from lga.tasks.network_task import TaskSize
 from lga.tasks.registry import neuro_task
-from lga.weights import DEFAULT_WEIGHTS
+from lga.weights import NETWORK_WEIGHTS
 
 SPREAD = 0.1
 NUM_TURNS = 64
@@ -73,7 +73,7 @@ def ours(work: Workload) -> Callable[[], Any]:
 def search(work: Workload) -> Callable[[], Any]:
     """What the shipped weights do in a generation beside the evaluation: children, and the next parents."""
     task = neuro_task(work.task, TaskSize(work.num_evaluations, 2, work.num_steps))
-    algorithm = compiled(learned_ga(DEFAULT_WEIGHTS, work.num_members))
+    algorithm = compiled(learned_ga(NETWORK_WEIGHTS, work.num_members))
     start = jnp.zeros((work.num_members, task.num_weights))
     state = algorithm.init(jax.random.key(0), start, jnp.zeros(work.num_members), SPREAD)
     turns = cycle(zip(*map(partial(jax.random.split, num=NUM_TURNS), map(jax.random.key, range(3))), strict=True))

@@ -116,7 +116,15 @@ def test_a_parent_without_weight_has_no_children(instruction_set):
 @pytest.mark.parametrize("kind", FEW_KINDS)
 @pytest.mark.parametrize(
     ("shape", "num_dims"),
-    [((1, 1, 1), 1), ((2, 1, 2), 10), ((1, 7, 2), 16), ((16, 16, 2), 10), ((17, 33, 1), 37), ((100, 50, 4), 3)],
+    [
+        ((1, 1, 1), 1),
+        ((2, 1, 2), 10),
+        ((1, 7, 2), 16),
+        ((16, 16, 2), 10),
+        ((17, 33, 1), 37),
+        ((100, 50, 4), 3),
+        ((70, 6, 2), 5000),  # several units of work, each of several tiles
+    ],
 )
 def test_blending_equals_jax_to_five_digits(instruction_set, shape, num_dims, kind):
     case = blend_case(len(kind), shape, kind, num_dims)

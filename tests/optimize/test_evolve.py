@@ -51,6 +51,23 @@ def test_all_algorithms_go_by_name(algorithm):
     assert found.best.min() < found.best[0]
 
 
+def test_many_weights_evolve_by_what_was_learned_for_many_weights():
+    def evolved(**options):
+        target = jnp.linspace(-1.0, 1.0, 300)
+        return lga.evolve(
+            lambda params: params,
+            jnp.zeros(300),
+            lambda key, network: jnp.mean((network() - target) ** 2),
+            num_generations=5,
+            popsize=8,
+            progress=False,
+            **options,
+        ).params
+
+    assert (evolved() == evolved(algorithm="lga-net")).all()
+    assert (evolved() != evolved(algorithm="lga-2")).any()
+
+
 def test_largest_is_smallest_of_the_opposite():
     found = fit(num_generations=5, progress=False)
     opposite = lga.evolve(

@@ -10,6 +10,8 @@ namespace lga {
 
 // Individuals whose attention is one unit of work.
 constexpr int64_t kRowBlock = 16;
+// Children, and columns of their starts, whose blending is one unit of work.
+constexpr int64_t kBlendedRows = 64, kBlendedColumns = 4096;
 constexpr int64_t kMaxBatchAxes = 6;
 // Numbers of a genome that are mutated or copied at a time: noise, parents and children fit into the first cache.
 constexpr int64_t kGenomeBlock = 2048;
@@ -87,8 +89,13 @@ struct Blend {
   Operand<const float> attend, gate_kernel, gate_bias;  // [H, 5, 5] [4, H] [H]
   Operand<float> blended, away;                         // [N, D] [N]
 
-  int64_t units_per_run() const { return blocks(num_children, kRowBlock); }
-  int64_t cost_of_unit() const { return num_parents * (16 * num_heads + num_dims); }
+  int64_t units_of_columns() const { return blocks(num_dims, kBlendedColumns); }
+  int64_t units_per_run() const { return blocks(num_children, kBlendedRows) * units_of_columns(); }
+  int64_t cost_of_unit() const {
+    const int64_t columns = num_dims < kBlendedColumns ? num_dims : kBlendedColumns;
+    return num_parents * blocks(num_children < kBlendedRows ? num_children : kBlendedRows, kRowBlock) *
+           (16 * num_heads + columns);
+  }
 };
 
 // What each sampled parent's mutation rate is multiplied by.

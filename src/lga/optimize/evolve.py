@@ -22,7 +22,7 @@ from lga.core.interfaces import Algorithm
 from lga.core.tree_io import differences, filled, json_form, load_leaves, save_tree, sentence
 from lga.neuroevolution import ONCE, RATES_KEPT_UP, Evolution, Judging, generation, mean_parent, start
 from lga.tasks.network_task import NeuroTask, map_members
-from lga.weights import DEFAULT_WEIGHTS, resolve
+from lga.weights import NETWORK_WEIGHTS, resolve
 
 SECONDS_BETWEEN_CHECKPOINTS = 20.0
 Network = Callable[..., Any]
@@ -51,7 +51,7 @@ def evolve(
     evaluate: Evaluation,
     *,
     num_generations: int = 200,
-    algorithm: str | Path | Algorithm = DEFAULT_WEIGHTS,
+    algorithm: str | Path | Algorithm = NETWORK_WEIGHTS,
     popsize: int = 64,
     sigma0: float = 0.05,
     seed: int = 0,

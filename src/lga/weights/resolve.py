@@ -15,6 +15,8 @@ from lga.weights.evosax import EVOSAX_LGA, evosax_theta
 from lga.weights.files import load_theta
 
 DEFAULT_WEIGHTS = "lga-2"
+NETWORK_WEIGHTS = "lga-net"
+"""The default for networks: the same up to 200 variables, and trained for more."""
 UNNAMED = "theta"
 USUAL_SIGMA0, USUAL_SIGMA0_WITH_SHAPE, USUAL_POPULATION, SCREENED_POPULATION = 0.25, 0.5, 16, 4
 

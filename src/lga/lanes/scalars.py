@@ -12,7 +12,7 @@ KINDS = {"f": np.float32, "i": np.int32, "u": np.uint32, "b": np.bool_}
 """By letter: float, signed and unsigned whole number, truth value."""
 
 
-class LanesUnavailableError(NotImplementedError):
+class LanesUnavailableError(RuntimeError):
     """A program of lanes cannot be made; the message says why."""
 
 

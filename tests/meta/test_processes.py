@@ -31,7 +31,7 @@ def hashes(folder):
     return {name: sha256(folder / name) for name in (BEST, FINAL, CHECKPOINT)}
 
 
-@pytest.mark.parametrize("devices", ["2", "4"])
+@pytest.mark.parametrize("devices", ["2", pytest.param("4", marks=pytest.mark.slow)])
 def test_the_number_of_devices_does_not_change_a_bit(tmp_path, cache, undisturbed, devices):
     finish(lga_process("train", *TINY_ARGUMENTS, "--devices", devices, "--out", str(tmp_path / "run"), cache=cache))
     assert hashes(tmp_path / "run") == undisturbed

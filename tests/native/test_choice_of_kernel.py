@@ -45,6 +45,7 @@ def test_both_kernels_walk_the_same_way_while_rounding_is_small(tmp_path):
     np.testing.assert_allclose(native, jax, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_both_kernels_search_equally_well(tmp_path):
     """Late generations differ by chance (a rounding decides a draw, once in a while), not in distribution."""
     native, jax = (np.log10(searched(tmp_path, kernel, 60, 64)[:, -1]) for kernel in ("native", "jax"))

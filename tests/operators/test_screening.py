@@ -121,6 +121,7 @@ def test_newcomers_are_uniform_in_the_box():
     assert children.std() == pytest.approx(10.0 / np.sqrt(12.0), rel=0.02)
 
 
+@pytest.mark.slow
 def test_screening_pays_within_a_hundred_evaluations():
     trained = resolve("lga-hpo").theta
 

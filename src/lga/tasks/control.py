@@ -145,7 +145,7 @@ def brax_task(world: Any, size: TaskSize) -> NeuroTask:
     """Both generations of Brax have the same interface. A linear readout with tanh, on normalised observations."""
 
     def reset(key: Key[Array, ""]) -> tuple[Any, Float[Array, " o"]]:
-        state = world.reset(jax.random.key_data(key))
+        state = strong_types(world.reset(jax.random.key_data(key)))
         return state, state.obs
 
     def step(key: Key[Array, ""], state: Any, action: Array) -> tuple[Any, Array, Array, Array]:
